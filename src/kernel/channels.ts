@@ -1,0 +1,27 @@
+// What the rooms tell about themselves, over node:diagnostics_channel: a room publishes a fact and does not know who
+// listens; telemetry turns facts into log lines and metrics. No payload may hold a token, a code or a body.
+import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
+
+/** Every fact that can be told, with its payload. */
+export interface Facts {
+  'paceline:service': { service: string; state: string }
+  'paceline:request': { id: string; method: string; route: string; status: number; durationMs: number }
+  'paceline:fault': { where: string; error: unknown }
+  'paceline:notice': { where: string; sentence: string }
+  'paceline:bell': { bell: string; outcome: 'done' | 'failed'; durationMs: number }
+}
+
+export function tell<F extends keyof Facts>(fact: F, payload: Facts[F]): void {
+  channel(fact).publish(payload)
+}
+
+/** Returns the function that stops listening. */
+export function hear<F extends keyof Facts>(fact: F, listener: (payload: Facts[F]) => void): () => void {
+  const onMessage = (message: unknown): void => {
+    listener(message as Facts[F])
+  }
+  subscribe(fact, onMessage)
+  return () => {
+    unsubscribe(fact, onMessage)
+  }
+}

@@ -1,0 +1,208 @@
+// Time as a port. Production code asks the clock for the time, for a pause and for a deadline, and never the platform.
+// Laws: now() never runs backwards; sleep(ms) resolves no earlier than now() + ms; an aborted sleep rejects with the
+// signal's reason; timers due at the same instant fire in the order in which they were set; deadline(ms) aborts with a
+// TimeoutError. Under a scaled clock pauses shrink by the factor, but deadlines stay real: they guard real I/O.
+export interface Clock {
+  /** How many of this clock's milliseconds pass in a real one. Leases and stale limits are multiplied by it. */
+  readonly speed: number
+  now(): number
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  deadline(ms: number): AbortSignal
+  /** The database's and the operating system's time at which this clock will show `instant`. */
+  realAt(instant: number): number
+}
+
+/** setTimeout overflows above this and fires at once; a longer pause is slept in pieces. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+const timedOut = (): DOMException => new DOMException('The operation timed out.', 'TimeoutError')
+
+/** The operating system's time, corrected towards the database's so that nodes agree (`follow`). */
+export class SystemClock implements Clock {
+  readonly speed = 1
+  #offsetMs = 0
+  #last = 0
+
+  now(): number {
+    this.#last = Math.max(this.#last, Date.now() + this.#offsetMs)
+    return this.#last
+  }
+
+  /** A reference said `theirs` between our instants `sentAt` and `receivedAt`, taken with `unfollowed()`. */
+  follow(theirs: number, sentAt: number, receivedAt: number): void {
+    this.#offsetMs = Math.round(theirs - (sentAt + receivedAt) / 2)
+  }
+
+  unfollowed(): number {
+    return Date.now()
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    for (let left = Math.max(0, ms); ; left -= LONGEST_TIMER_MS) {
+      await pause(Math.min(left, LONGEST_TIMER_MS), signal)
+      if (left <= LONGEST_TIMER_MS) return
+    }
+  }
+
+  deadline(ms: number): AbortSignal {
+    return AbortSignal.timeout(Math.ceil(ms))
+  }
+
+  realAt(instant: number): number {
+    return instant
+  }
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error)
+      return
+    }
+    const abort = (): void => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, Math.ceil(ms))
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** Runs `speed` times as fast as its base; both show the same time at `anchor`. */
+export class ScaledClock implements Clock {
+  readonly speed: number
+  readonly #base: Clock
+  readonly #anchor: number
+
+  constructor(base: Clock, speed: number, anchor: number) {
+    this.#base = base
+    this.speed = speed
+    this.#anchor = anchor
+  }
+
+  now(): number {
+    return Math.floor(this.#anchor + (this.#base.now() - this.#anchor) * this.speed)
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await this.#base.sleep(ms / this.speed, signal)
+  }
+
+  deadline(ms: number): AbortSignal {
+    return this.#base.deadline(ms)
+  }
+
+  realAt(instant: number): number {
+    return this.#base.realAt(Math.ceil(this.#anchor + (instant - this.#anchor) / this.speed))
+  }
+}
+
+interface Timer {
+  readonly at: number
+  readonly order: number
+  readonly fire: () => void
+}
+
+/**
+ * Time that moves only when nothing else can: every promise has settled and no real I/O is under way. Adapters that do
+ * real I/O (the database, a file) pass it through `track`, so that the clock knows to wait for it.
+ */
+export class VirtualClock implements Clock {
+  readonly speed = 1
+  #now: number
+  #order = 0
+  #pending = 0
+  readonly #timers = new Set<Timer>()
+
+  constructor(startAt: number) {
+    this.#now = startAt
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason as Error)
+        return
+      }
+      const abort = (): void => {
+        this.#timers.delete(timer)
+        reject(signal?.reason as Error)
+      }
+      const timer = this.#set(ms, () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      })
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  }
+
+  deadline(ms: number): AbortSignal {
+    const controller = new AbortController()
+    this.#set(ms, () => {
+      controller.abort(timedOut())
+    })
+    return controller.signal
+  }
+
+  realAt(instant: number): number {
+    return instant
+  }
+
+  async track<T>(io: Promise<T>): Promise<T> {
+    this.#pending++
+    try {
+      return await io
+    } finally {
+      this.#pending--
+    }
+  }
+
+  /** Runs until `done` settles. Throws when nothing is left to happen and it has not: that is a lost wake-up. */
+  async runUntil<T>(done: Promise<T>): Promise<T> {
+    let settled = false
+    const settle = (): void => {
+      settled = true
+    }
+    done.then(settle, settle)
+    for (;;) {
+      await this.#quiet()
+      if (settled) return await done
+      const next = this.#earliest()
+      if (next === undefined) throw new Error('nothing is left to happen: a wake-up was lost')
+      this.#now = Math.max(this.#now, next.at)
+      this.#timers.delete(next)
+      next.fire()
+    }
+  }
+
+  // Two whole turns of the event loop with no I/O under way: all promise chains have run as far as they can.
+  async #quiet(): Promise<void> {
+    for (let still = 0; still < 2;) {
+      await new Promise(resolve => {
+        setImmediate(resolve)
+      })
+      still = this.#pending === 0 ? still + 1 : 0
+    }
+  }
+
+  #set(ms: number, fire: () => void): Timer {
+    const timer = { at: this.#now + Math.max(0, ms), order: this.#order++, fire }
+    this.#timers.add(timer)
+    return timer
+  }
+
+  #earliest(): Timer | undefined {
+    let first: Timer | undefined
+    for (const timer of this.#timers) {
+      if (first === undefined || timer.at < first.at || (timer.at === first.at && timer.order < first.order)) first = timer
+    }
+    return first
+  }
+}

@@ -1,0 +1,53 @@
+// The catalogue of operating errors: what can go wrong while the program is right. Each has a code that never changes and
+// a sentence for the person who reads it. Expected outcomes are values, programmers' mistakes are assertions; neither is here.
+// The HTTP status of a code is decided in http/, because only HTTP knows statuses.
+
+const CATALOGUE = {
+  PACE_BAD_REQUEST: 'The request is not what this route takes; `details` names each field.',
+  PACE_UNAUTHORISED: 'No token, or one that is unknown, revoked or expired.',
+  PACE_FORBIDDEN: 'A valid token of another kind than this route asks for.',
+  PACE_NOT_FOUND: 'There is no such thing, or it belongs to somebody else.',
+  PACE_METHOD_HEADER: 'A cookie request that changes something must carry `X-Paceline: 1`.',
+  PACE_TOO_LARGE: 'The body is larger than this route takes.',
+  PACE_UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON.',
+  PACE_TOO_MANY_REQUESTS: 'Too many attempts from this address; wait and try again.',
+  PACE_INTERNAL: 'A fault of Paceline itself; the log has the request id.',
+  PACE_CONFIG: 'A configuration variable is unknown, wrong or missing.',
+  PACE_USAGE: 'The command line is not what the command takes.',
+  PACE_PORT_TAKEN: 'Another program listens on the address.',
+  PACE_STORE_LOCKED: 'Another process has the embedded store open.',
+  PACE_STORE_BROKEN: 'The embedded store does not open, or does not reach the disk.',
+  PACE_DATABASE_UNAVAILABLE: 'The database does not answer; nothing was changed, or it is unknown whether it was.',
+  PACE_DATABASE_TIMEOUT: 'A statement ran longer than it may.',
+  PACE_MIGRATION_CHANGED: 'A migration that this store has applied was edited afterwards.',
+  PACE_MIGRATION_UNKNOWN: 'The store was migrated by a newer Paceline.',
+  PACE_REDIS_UNAVAILABLE: 'Redis does not answer within its deadline; the script may have run.',
+  PACE_NATS_UNAVAILABLE: 'NATS does not answer.',
+  PACE_CLOCK_BACKWARDS: 'The data folder has lived at another speed and its time would run backwards.',
+  PACE_NOT_RUNNING: 'The command needs a running Paceline and there is none.',
+} as const satisfies Record<`PACE_${string}`, string>
+
+export type ErrorCode = keyof typeof CATALOGUE
+
+export const errorCatalogue: Readonly<Record<ErrorCode, string>> = Object.freeze(CATALOGUE)
+
+export class PacelineError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly string[] | undefined
+
+  constructor(code: ErrorCode, sentence: string, more: { cause?: unknown; details?: readonly string[] } = {}) {
+    super(sentence, more.cause === undefined ? undefined : { cause: more.cause })
+    this.name = 'PacelineError'
+    this.code = code
+    this.details = more.details
+  }
+}
+
+export const hasCode = (error: unknown, code: string): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === code
+
+/** What went wrong, in one line. Connection attempts fail as an AggregateError whose own message is empty. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ')
+  return error instanceof Error ? error.message || error.name : String(error)
+}
