@@ -1,0 +1,29 @@
+// The Database port. Laws, the same on every adapter:
+// - query runs one statement, script any number of them (no values); both give the rows.
+// - transaction commits when `work` resolves and rolls back when it throws; inside it only `tx` is used: the outer handle
+//   throws there, because on the embedded store it would wait for itself for ever.
+// - notify inside a transaction is heard after the commit, or never. Listeners hear `undefined` when the connection was lost
+//   for a while: something may have been missed, look for yourself.
+// - A database that does not answer is PACE_DATABASE_UNAVAILABLE, a statement over its time PACE_DATABASE_TIMEOUT; what the
+//   server says about a statement keeps its SQLSTATE in `code`.
+// - Values: int8 is a number (a bigint beyond 2^53), date and numeric are strings, timestamptz is a Date, bytea a Buffer.
+export type Row = Record<string, unknown>
+
+export interface Queryable {
+  query<T = Row>(text: string, values?: readonly unknown[]): Promise<T[]>
+  script(text: string): Promise<Row[]>
+  notify(channel: string, payload: string): Promise<void>
+}
+
+export type Listener = (payload: string | undefined) => void
+
+export interface Database extends Queryable {
+  readonly kind: 'pglite' | 'postgres'
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  /** Returns the function that stops listening. */
+  listen(channel: string, listener: Listener): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+/** Channels are our own words: held to what needs no quoting, so that nothing can be smuggled into LISTEN. */
+export const CHANNEL = /^[a-z][a-z_]{0,50}$/
