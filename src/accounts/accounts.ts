@@ -1,0 +1,170 @@
+// Athletes and how they, and the operator, prove who they are: API tokens, the two tokens of the installation, sign-in links
+// and the sessions they open. Secrets are shown once and kept as hashes. What an identity may do is decided in http/.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Random } from '../kernel/random.ts'
+import { loadQueries, type Database } from '../db/db.ts'
+import type { Secrets } from './secrets.ts'
+
+export { eraseAll, identityTables, type Eraser, type Whose } from './eraser.ts'
+export { openSecrets, SECRETS_FILE, type GivenSecrets, type Secrets } from './secrets.ts'
+
+export interface Athlete {
+  readonly id: string
+  readonly name: string
+  readonly timezone: string | null
+}
+
+export interface ApiToken {
+  readonly id: string
+  readonly createdAt: Date
+}
+
+export type Identity =
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'ingest' }
+  | { readonly kind: 'athlete'; readonly athleteId: string }
+
+export interface Page {
+  /** The last id of the page before; undefined for the first. */
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+export interface AccountsParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly random: Random
+  readonly newId: NewId
+  readonly secrets: Pick<Secrets, 'adminToken' | 'ingestToken'>
+}
+
+const sql = loadQueries(new URL('account-store.sql', import.meta.url), [
+  'createAthlete',
+  'listAthletes',
+  'athleteExists',
+  'createToken',
+  'listTokens',
+  'revokeToken',
+  'athleteOfToken',
+  'createLink',
+  'useLink',
+  'createSession',
+  'sessionOf',
+  'endSession',
+  'pruneLinks',
+  'pruneSessions',
+])
+
+const DAY_MS = 86_400_000
+const LINK_MS = DAY_MS
+export const SESSION_MS = 30 * DAY_MS
+
+const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+
+const identityOf = (athleteId: string | null): Identity =>
+  athleteId === null ? { kind: 'operator' } : { kind: 'athlete', athleteId }
+
+export class Accounts {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #newId: NewId
+  readonly #installation: readonly { readonly hash: Buffer; readonly identity: Identity }[]
+
+  constructor({ database, clock, random, newId, secrets }: AccountsParts) {
+    this.#database = database
+    this.#clock = clock
+    this.#random = random
+    this.#newId = newId
+    this.#installation = [
+      { hash: hashOf(secrets.adminToken), identity: { kind: 'operator' } },
+      { hash: hashOf(secrets.ingestToken), identity: { kind: 'ingest' } },
+    ]
+  }
+
+  async createAthlete(athlete: { name: string; timezone: string | null }): Promise<Athlete> {
+    const values = [this.#newId(), athlete.name, athlete.timezone, new Date(this.#clock.now())]
+    const [row] = await this.#database.query<Athlete>(sql.createAthlete, values)
+    if (row === undefined) throw new Error('an inserted athlete was not returned')
+    return row
+  }
+
+  async athletes({ after, limit }: Page): Promise<Athlete[]> {
+    return await this.#database.query<Athlete>(sql.listAthletes, [after ?? null, limit])
+  }
+
+  async athleteExists(id: string): Promise<boolean> {
+    return (await this.#database.query(sql.athleteExists, [id])).length > 0
+  }
+
+  /** The token is given here and never again. No such athlete: undefined. */
+  async createToken(athleteId: string): Promise<{ id: string; token: string } | undefined> {
+    const token = `pace_${this.#secret()}`
+    const values = [this.#newId(), athleteId, hashOf(token), new Date(this.#clock.now())]
+    const [row] = await this.#database.query<{ id: string }>(sql.createToken, values)
+    return row && { id: row.id, token }
+  }
+
+  async tokens(athleteId: string, { after, limit }: Page): Promise<ApiToken[]> {
+    const rows = await this.#database.query<{ id: string; created_at: Date }>(sql.listTokens, [athleteId, after ?? null, limit])
+    return rows.map(row => ({ id: row.id, createdAt: row.created_at }))
+  }
+
+  /** False when the athlete has no such token, or no longer. */
+  async revokeToken(athleteId: string, id: string): Promise<boolean> {
+    return (await this.#database.query(sql.revokeToken, [athleteId, id, new Date(this.#clock.now())])).length > 0
+  }
+
+  async identify(token: string): Promise<Identity | undefined> {
+    const hash = hashOf(token)
+    // Both are compared always, in constant time: how long it takes says nothing about how much was right.
+    const [known] = this.#installation.filter(each => timingSafeEqual(each.hash, hash))
+    if (known !== undefined) return known.identity
+    const [row] = await this.#database.query<{ athlete_id: string }>(sql.athleteOfToken, [hash])
+    return row && identityOf(row.athlete_id)
+  }
+
+  /** The token of a link that signs in once, as an athlete or, given none, as the operator. No such athlete: undefined. */
+  async createSignInLink(athleteId: string | null): Promise<string | undefined> {
+    const token = this.#secret()
+    const created = await this.#database.query(sql.createLink, [hashOf(token), athleteId, this.#realTime(LINK_MS)])
+    return created.length > 0 ? token : undefined
+  }
+
+  /** Opens a session and gives its secret; undefined when the link is unknown, used or expired. */
+  async signIn(linkToken: string): Promise<string | undefined> {
+    return await this.#database.transaction(async tx => {
+      const [link] = await tx.query<{ athlete_id: string | null }>(sql.useLink, [hashOf(linkToken), this.#realTime()])
+      if (link === undefined) return undefined
+      const session = this.#secret()
+      await tx.query(sql.createSession, [hashOf(session), link.athlete_id, this.#realTime(SESSION_MS)])
+      return session
+    })
+  }
+
+  async identifySession(session: string): Promise<Identity | undefined> {
+    const [row] = await this.#database.query<{ athlete_id: string | null }>(sql.sessionOf, [hashOf(session), this.#realTime()])
+    return row && identityOf(row.athlete_id)
+  }
+
+  async signOut(session: string): Promise<void> {
+    await this.#database.query(sql.endSession, [hashOf(session)])
+  }
+
+  /** Forgets links and sessions that no longer open anything. */
+  async prune(): Promise<void> {
+    await this.#database.query(sql.pruneLinks, [this.#realTime()])
+    await this.#database.query(sql.pruneSessions, [this.#realTime()])
+  }
+
+  #secret(): string {
+    return Buffer.from(this.#random.bytes(32)).toString('base64url')
+  }
+
+  /** Links and cookies live on real time also where the clock is scaled: a browser knows no other. */
+  #realTime(afterMs = 0): Date {
+    return new Date(this.#clock.realAt(this.#clock.now()) + afterMs)
+  }
+}

@@ -1,0 +1,29 @@
+// The Eraser port: every room that keeps data of an athlete says which tables, and deletes what a vendor delivered to one.
+// engine.ts gathers them; a test checks that no table with an athlete column is forgotten.
+import type { Queryable } from '../db/db.ts'
+
+export interface Whose {
+  readonly athleteId: string
+  readonly vendor: string
+}
+
+export interface Eraser {
+  readonly tables: readonly string[]
+  /** Deletes inside the caller's transaction, so that all rooms forget together; gives the rows deleted by table. */
+  erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
+}
+
+/** Tables that hold who somebody is, not what a vendor delivered: they stay when a vendor's data goes. */
+export const identityTables: Readonly<Record<string, string>> = {
+  api_token: "the athlete's own access to Paceline",
+  sign_in_link: "the athlete's own access to Paceline",
+  session: "the athlete's own access to Paceline",
+}
+
+export async function eraseAll(erasers: readonly Eraser[], tx: Queryable, whose: Whose): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const eraser of erasers) {
+    for (const [table, count] of Object.entries(await eraser.erase(tx, whose))) counts[table] = (counts[table] ?? 0) + count
+  }
+  return counts
+}

@@ -1,0 +1,70 @@
+// The secrets that an operator did not give are made once and kept in the data folder, for its owner's eyes only. Several
+// processes may start on one new folder at once: the first file in place wins, and all read that one.
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasCode, PacelineError, reasonOf } from '../kernel/errors.ts'
+import type { Random } from '../kernel/random.ts'
+
+export interface Secrets {
+  /** 32 bytes each; the first encrypts, all decrypt. */
+  readonly keys: readonly Buffer[]
+  readonly adminToken: string
+  readonly ingestToken: string
+}
+
+interface Kept {
+  readonly secretKey: string
+  readonly adminToken: string
+  readonly ingestToken: string
+}
+
+export const SECRETS_FILE = 'secrets.json'
+
+export interface GivenSecrets {
+  readonly secretKeys?: readonly Buffer[] | undefined
+  readonly adminToken?: string | undefined
+  readonly ingestToken?: string | undefined
+}
+
+export function openSecrets(folder: string, given: GivenSecrets, random: Random): Secrets {
+  const file = join(folder, SECRETS_FILE)
+  const kept = read(file) ?? make(folder, file, random)
+  return {
+    keys: given.secretKeys ?? [Buffer.from(kept.secretKey, 'base64')],
+    adminToken: given.adminToken ?? kept.adminToken,
+    ingestToken: given.ingestToken ?? kept.ingestToken,
+  }
+}
+
+function read(file: string): Kept | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Kept
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw new PacelineError('PACE_CONFIG', `The generated secrets in ${file} cannot be read: ${reasonOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+function make(folder: string, file: string, random: Random): Kept {
+  const text = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString('base64url')
+  const made: Kept = {
+    secretKey: Buffer.from(random.bytes(32)).toString('base64'),
+    adminToken: `pace_admin_${text(32)}`,
+    ingestToken: `pace_ingest_${text(32)}`,
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const own = `${file}.${process.pid}.${text(4)}`
+  writeFileSync(own, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flush: true })
+  try {
+    linkSync(own, file)
+    return made
+  } catch (error) {
+    const theirs = hasCode(error, 'EEXIST') ? read(file) : undefined
+    if (theirs === undefined) throw error
+    return theirs
+  } finally {
+    rmSync(own)
+  }
+}

@@ -1,0 +1,38 @@
+// Every `-- name:` block of the house is prepared against the migrated schema: a wrong column or type fails here, not at night.
+import { after, before, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { blocksOf } from '../../src/db/queries.ts'
+import type { Database } from '../../src/db/db.ts'
+
+const files = globSync('src/**/*.sql', { exclude: ['src/db/migrations/**'] })
+
+export function sqlContract(name: string, openMigrated: () => Promise<Database>): void {
+  describe(`SQL blocks on ${name}`, () => {
+    let db: Database
+    before(async () => {
+      db = await openMigrated()
+    })
+    after(async () => {
+      await db.close()
+    })
+    const prepare = async (text: string): Promise<void> => {
+      await db.transaction(async tx => {
+        await tx.script(`prepare block as ${text}`)
+        await tx.script('deallocate block')
+      })
+    }
+
+    for (const file of files) {
+      for (const [block, text] of blocksOf(readFileSync(file, 'utf8'))) {
+        test(`${file} ${block} fits the schema`, async () => {
+          await prepare(text)
+        })
+      }
+    }
+    test('there are blocks, and a wrong one is seen', async () => {
+      assert(files.length > 0)
+      await assert.rejects(prepare('select nothing from athlete'), { code: '42703' })
+    })
+  })
+}
