@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { tell } from '../kernel/channels.ts'
+import { SystemClock } from '../kernel/clock.ts'
+import { listen } from './listener.ts'
+import { openLog } from './log.ts'
+import { openMetrics } from './metrics.ts'
+
+function listening(t: TestContext) {
+  const lines: Record<string, unknown>[] = []
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) }
+  const metrics = openMetrics({ clock: new SystemClock(), version: '0' })
+  const stop = listen(openLog({ level: 'trace', pretty: false, destination }), metrics)
+  t.after(stop)
+  return { lines, metrics, stop }
+}
+
+const request = (route: string, status: number) => ({ id: 'r1', method: 'GET', route, status, durationMs: 250 })
+
+test('a request becomes a line with its id and a figure by route and status', async t => {
+  const { lines, metrics } = listening(t)
+  tell('paceline:request', request('/v1/activities/:id', 404))
+  assert.partialDeepStrictEqual(lines, [{ level: 'info', msg: 'request', ...request('/v1/activities/:id', 404) }])
+  const text = await metrics.text()
+  assert.match(text, /^http_requests_total\{method="GET",route="\/v1\/activities\/:id",status="404"\} 1$/m)
+  assert.match(text, /^http_request_seconds_bucket\{le="0\.1",method="GET",route="\/v1\/activities\/:id"\} 0$/m)
+  assert.match(text, /^http_request_seconds_bucket\{le="0\.25",method="GET",route="\/v1\/activities\/:id"\} 1$/m)
+})
+
+test('our own failures stand out, and the polls of machines do not', t => {
+  const { lines } = listening(t)
+  const cases = [
+    ['/v1/quota', 500],
+    ['/readyz', 503],
+    ['/readyz', 200],
+    ['/healthz', 200],
+    ['/metrics', 200],
+    ['/v1/quota', 200],
+  ] as const
+  for (const [route, status] of cases) tell('paceline:request', request(route, status))
+  assert.deepEqual(
+    lines.map(line => line.level),
+    ['error', 'error', 'debug', 'debug', 'debug', 'info'],
+  )
+})
+
+test('a service is up only while it runs', async t => {
+  const { metrics } = listening(t)
+  const up = async (state: string): Promise<string> => {
+    tell('paceline:service', { service: 'bell', state })
+    return /^paceline_service_running\{service="bell"\} (\d)$/m.exec(await metrics.text())?.[1] ?? 'none'
+  }
+  assert.deepEqual([await up('starting'), await up('running'), await up('stopping'), await up('stopped')], ['0', '1', '0', '0'])
+})
+
+test('a fault is an error with its stack and its place, whatever was thrown', async t => {
+  const { lines, metrics } = listening(t)
+  tell('paceline:fault', { where: 'bell', error: new Error('no token=abc'), requestId: 'r1' })
+  tell('paceline:fault', { where: 'bell', error: 'a mere text' })
+  tell('paceline:fault', { where: 'bell', error: undefined })
+  assert.partialDeepStrictEqual(lines, [
+    { level: 'error', where: 'bell', requestId: 'r1', msg: 'no token=[redacted]', err: { type: 'Error' } },
+    { level: 'error', where: 'bell', msg: 'a mere text' },
+    { level: 'error', where: 'bell' },
+  ])
+  assert.match(await metrics.text(), /^paceline_faults_total\{where="bell"\} 3$/m)
+})
+
+test('a notice is a sentence, and a bell is news only when it failed', async t => {
+  const { lines, metrics } = listening(t)
+  tell('paceline:notice', { where: 'db', sentence: 'Connected again.' })
+  tell('paceline:bell', { bell: 'sweep', outcome: 'done', durationMs: 1 })
+  tell('paceline:bell', { bell: 'sweep', outcome: 'failed', durationMs: 2 })
+  assert.partialDeepStrictEqual(lines, [
+    { level: 'info', where: 'db', msg: 'Connected again.' },
+    { level: 'debug', bell: 'sweep', outcome: 'done' },
+    { level: 'warn', bell: 'sweep', outcome: 'failed', durationMs: 2 },
+  ])
+  assert.match(await metrics.text(), /^paceline_bell_rings_total\{bell="sweep",outcome="failed"\} 1$/m)
+})
+
+test('after its end nothing more is heard', async t => {
+  const { lines, metrics, stop } = listening(t)
+  stop()
+  stop()
+  tell('paceline:notice', { where: 'db', sentence: 'x' })
+  tell('paceline:fault', { where: 'db', error: new Error('x') })
+  assert.deepEqual(lines, [])
+  assert.doesNotMatch(await metrics.text(), /paceline_faults_total\{/)
+})

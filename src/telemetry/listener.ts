@@ -1,0 +1,44 @@
+// Turns what the rooms tell (kernel/channels.ts) into log lines and figures. Facts name routes and bells as they are
+// declared, never as they were called, so that they can serve as labels.
+import { hear } from '../kernel/channels.ts'
+import type { Facts } from '../kernel/channels.ts'
+import { reasonOf } from '../kernel/errors.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Asked every few seconds by machines: a good answer is not news. */
+const POLLED = new Set(['/healthz', '/readyz', '/metrics'])
+
+/** Returns the function that stops listening. */
+export function listen(log: Log, metrics: Metrics): () => void {
+  const ends = [
+    hear('paceline:request', fact => {
+      metrics.requests.inc({ method: fact.method, route: fact.route, status: fact.status })
+      metrics.requestSeconds.observe({ method: fact.method, route: fact.route }, fact.durationMs / 1000)
+      log[levelOf(fact)](fact, 'request')
+    }),
+    hear('paceline:service', ({ service, state }) => {
+      metrics.serviceRunning.set({ service }, state === 'running' ? 1 : 0)
+      log.debug({ service, state }, 'service')
+    }),
+    hear('paceline:fault', ({ error, ...fact }) => {
+      metrics.faults.inc({ where: fact.where })
+      log.error({ ...fact, err: error }, reasonOf(error))
+    }),
+    hear('paceline:notice', ({ where, sentence }) => {
+      log.info({ where }, sentence)
+    }),
+    hear('paceline:bell', fact => {
+      metrics.bellRings.inc({ bell: fact.bell, outcome: fact.outcome })
+      log[fact.outcome === 'failed' ? 'warn' : 'debug'](fact, 'bell')
+    }),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+function levelOf({ route, status }: Facts['paceline:request']): 'debug' | 'info' | 'error' {
+  if (status >= 500) return 'error'
+  return POLLED.has(route) && status < 400 ? 'debug' : 'info'
+}

@@ -1,0 +1,131 @@
+// Figures for Prometheus, in a registry of their own. A scrape always answers: the gauges of a room that fails or is late
+// are left out and counted. Labels never hold an athlete, an activity or an address; whoever adds one keeps to that.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Clock } from '../kernel/clock.ts'
+
+export interface GaugeSample {
+  readonly name: string
+  readonly help: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** What a room says about its present state; asked at every scrape. Samples of one name carry the same labels. */
+export type Gauges = () => Promise<readonly GaugeSample[]>
+
+export interface MetricsOptions {
+  readonly clock: Clock
+  readonly version: string
+  /** How long a room may take to say its gauges. */
+  readonly gaugesMs?: number
+}
+
+export type Metrics = ReturnType<typeof openMetrics>
+
+/** Well within Prometheus' usual scrape limit of 10 s, and longer than any count of rows should take. */
+const GAUGES_MS = 2_000
+/** From a cached answer to a reader who waits 30 s for streams. */
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+export function openMetrics({ clock, version, gaugesMs = GAUGES_MS }: MetricsOptions) {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  buildInfo(registry, version)
+  const rooms = new Map<string, Gauges>()
+  const instruments = instrumentsIn(registry)
+
+  const roomText = async ([room, gauges]: readonly [string, Gauges]): Promise<string> => {
+    try {
+      return await within(clock.deadline(gaugesMs), textOf(gauges))
+    } catch {
+      instruments.gaugeFailures.inc({ room })
+      return ''
+    }
+  }
+  return {
+    ...instruments,
+    contentType: registry.contentType,
+    /** Has a room's gauges told at every scrape from now on. */
+    collect: (room: string, gauges: Gauges): void => {
+      rooms.set(room, gauges)
+    },
+    /** The answer to a scrape. The rooms come first, so that their failures are in the same answer. */
+    text: async (): Promise<string> => {
+      const told = await Promise.all([...rooms].map(roomText))
+      return [await registry.metrics(), ...told].join('\n')
+    },
+  }
+}
+
+function instrumentsIn(registry: Registry) {
+  const registers = [registry]
+  return {
+    requests: new Counter({
+      name: 'http_requests_total',
+      help: 'Requests answered',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'http_request_seconds',
+      help: 'Time to answer a request',
+      labelNames: ['method', 'route'],
+      buckets: REQUEST_BUCKETS,
+      registers,
+    }),
+    serviceRunning: new Gauge({
+      name: 'paceline_service_running',
+      help: '1 while the service runs',
+      labelNames: ['service'],
+      registers,
+    }),
+    bellRings: new Counter({
+      name: 'paceline_bell_rings_total',
+      help: 'Bells answered',
+      labelNames: ['bell', 'outcome'],
+      registers,
+    }),
+    faults: new Counter({ name: 'paceline_faults_total', help: 'Unexpected errors', labelNames: ['where'], registers }),
+    gaugeFailures: new Counter({
+      name: 'paceline_gauge_failures_total',
+      help: 'Scrapes in which a room did not say its gauges',
+      labelNames: ['room'],
+      registers,
+    }),
+  }
+}
+
+function buildInfo(registry: Registry, version: string): void {
+  const labels = { version, node: process.versions.node }
+  const info = new Gauge({
+    name: 'paceline_build_info',
+    help: 'The version that runs',
+    labelNames: Object.keys(labels),
+    registers: [registry],
+  })
+  info.set(labels, 1)
+}
+
+/** Rendered apart from the other rooms', so that a room with an impossible sample spoils only its own. */
+async function textOf(gauges: Gauges): Promise<string> {
+  const registry = new Registry()
+  for (const { name, help, labels = {}, value } of await gauges()) {
+    const known = registry.getSingleMetric(name) as Gauge | undefined
+    const gauge = known ?? new Gauge({ name, help, labelNames: Object.keys(labels), registers: [registry] })
+    gauge.set(labels, value)
+  }
+  return await registry.metrics()
+}
+
+async function within<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const abort = (): void => {
+    late.reject(deadline.reason)
+  }
+  deadline.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    deadline.removeEventListener('abort', abort)
+  }
+}

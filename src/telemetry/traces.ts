@@ -1,0 +1,65 @@
+// Traces over OTLP/HTTP, and only when a collector is named: without one nothing is loaded and the rooms' calls of
+// @opentelemetry/api do nothing. A collector that is slow or away costs spans, never the program's work or its end.
+import type { SpanExporter } from '@opentelemetry/sdk-trace-base'
+import { tell } from '../kernel/channels.ts'
+
+export interface TracesOptions {
+  /** The collector's base URL; spans are posted to `<endpoint>/v1/traces`. */
+  readonly endpoint: string | undefined
+  readonly version: string
+  /** How long one delivery, and the last one at the end, may take. */
+  readonly deliveryMs?: number
+}
+
+export interface Traces {
+  /** Delivers what is left, within the deadline, and unregisters. */
+  stop(): Promise<void>
+}
+
+const DELIVERY_MS = 3_000
+
+export async function openTraces({ endpoint, version, deliveryMs = DELIVERY_MS }: TracesOptions): Promise<Traces> {
+  if (endpoint === undefined) return { stop: async () => undefined }
+  const { context, propagation, trace } = await import('@opentelemetry/api')
+  const { AsyncLocalStorageContextManager } = await import('@opentelemetry/context-async-hooks')
+  const { W3CTraceContextPropagator } = await import('@opentelemetry/core')
+  const provider = await tracerProvider(endpoint, version, deliveryMs)
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  trace.setGlobalTracerProvider(provider)
+  return {
+    stop: async () => {
+      for (const api of [trace, propagation, context]) api.disable()
+      // Bounded by exportTimeoutMillis below. A failed delivery has been told by then.
+      await provider.shutdown().catch(() => undefined)
+    },
+  }
+}
+
+async function tracerProvider(endpoint: string, version: string, deliveryMs: number) {
+  const { BasicTracerProvider, BatchSpanProcessor } = await import('@opentelemetry/sdk-trace-base')
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
+  const { resourceFromAttributes } = await import('@opentelemetry/resources')
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: deliveryMs })
+  return new BasicTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'paceline', 'service.version': version }),
+    spanProcessors: [new BatchSpanProcessor(noticed(exporter), { exportTimeoutMillis: deliveryMs })],
+  })
+}
+
+/** A failed delivery is told once per outage: every batch of a collector that is away would fill the log. */
+function noticed(exporter: SpanExporter): SpanExporter {
+  let away = false
+  return {
+    export: (spans, done) => {
+      exporter.export(spans, result => {
+        const failed = result.error !== undefined
+        if (failed && !away)
+          tell('paceline:notice', { where: 'traces', sentence: 'The trace collector does not take our spans; they are dropped.' })
+        away = failed
+        done(result)
+      })
+    },
+    shutdown: () => exporter.shutdown(),
+  }
+}
