@@ -7,7 +7,7 @@ import type { Random } from '../kernel/random.ts'
 
 export interface Secrets {
   /** 32 bytes each; the first encrypts, all decrypt. */
-  readonly keys: readonly Buffer[]
+  readonly keys: readonly Uint8Array[]
   readonly adminToken: string
   readonly ingestToken: string
 }
@@ -21,7 +21,7 @@ interface Kept {
 export const SECRETS_FILE = 'secrets.json'
 
 export interface GivenSecrets {
-  readonly secretKeys?: readonly Buffer[] | undefined
+  readonly secretKeys?: readonly Uint8Array[] | undefined
   readonly adminToken?: string | undefined
   readonly ingestToken?: string | undefined
 }

@@ -6,7 +6,8 @@ import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 export interface Facts {
   'paceline:service': { service: string; state: string }
   'paceline:request': { id: string; method: string; route: string; status: number; durationMs: number }
-  'paceline:fault': { where: string; error: unknown }
+  /** `where` is declared in the source, so that it can be a label; what varies is in the other fields. */
+  'paceline:fault': { where: string; error: unknown; requestId?: string }
   'paceline:notice': { where: string; sentence: string }
   'paceline:bell': { bell: string; outcome: 'done' | 'failed'; durationMs: number }
 }

@@ -1,7 +1,10 @@
 // Time as a port. Production code asks the clock for the time, for a pause and for a deadline, and never the platform.
-// Laws: now() never runs backwards; sleep(ms) resolves no earlier than now() + ms; an aborted sleep rejects with the
-// signal's reason; timers due at the same instant fire in the order in which they were set; deadline(ms) aborts with a
-// TimeoutError. Under a scaled clock pauses shrink by the factor, but deadlines stay real: they guard real I/O.
+// Laws: now() is in whole milliseconds and never runs backwards; sleep(ms) resolves no earlier than now() + ms, at once
+// when ms is not positive; an aborted sleep rejects with the signal's reason; timers due at the same instant fire in the
+// order in which they were set; deadline(ms) aborts with a TimeoutError. Under a scaled clock pauses shrink by the factor,
+// but deadlines stay real: they guard real I/O.
+import assert from 'node:assert/strict'
+
 export interface Clock {
   /** How many of this clock's milliseconds pass in a real one. Leases and stale limits are multiplied by it. */
   readonly speed: number
@@ -14,6 +17,12 @@ export interface Clock {
 
 /** setTimeout overflows above this and fires at once; a longer pause is slept in pieces. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/** A span as timers take it: what lies in the past is due now, and a part of a millisecond is a whole one. */
+function spanMs(ms: number): number {
+  assert(Number.isFinite(ms), `${ms} is no span of time`)
+  return Math.max(0, Math.ceil(ms))
+}
 
 const timedOut = (): DOMException => new DOMException('The operation timed out.', 'TimeoutError')
 
@@ -37,15 +46,16 @@ export class SystemClock implements Clock {
     return Date.now()
   }
 
+  // Node's timers fire up to a millisecond early, so the pause is measured; monotonically, because a step of the
+  // operating system's time must neither shorten nor lengthen it.
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    for (let left = Math.max(0, ms); ; left -= LONGEST_TIMER_MS) {
-      await pause(Math.min(left, LONGEST_TIMER_MS), signal)
-      if (left <= LONGEST_TIMER_MS) return
-    }
+    const until = performance.now() + spanMs(ms)
+    do await pause(Math.min(spanMs(until - performance.now()), LONGEST_TIMER_MS), signal)
+    while (performance.now() < until)
   }
 
   deadline(ms: number): AbortSignal {
-    return AbortSignal.timeout(Math.ceil(ms))
+    return AbortSignal.timeout(Math.min(spanMs(ms), LONGEST_TIMER_MS))
   }
 
   realAt(instant: number): number {
@@ -66,7 +76,7 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', abort)
       resolve()
-    }, Math.ceil(ms))
+    }, ms)
     signal?.addEventListener('abort', abort, { once: true })
   })
 }
@@ -84,7 +94,7 @@ export class ScaledClock implements Clock {
   }
 
   now(): number {
-    return Math.floor(this.#anchor + (this.#base.now() - this.#anchor) * this.speed)
+    return this.#anchor + Math.floor((this.#base.now() - this.#anchor) * this.speed)
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -96,7 +106,8 @@ export class ScaledClock implements Clock {
   }
 
   realAt(instant: number): number {
-    return this.#base.realAt(Math.ceil(this.#anchor + (instant - this.#anchor) / this.speed))
+    // Rounded before it is added: beside an anchor of thirteen digits a small fraction would be lost.
+    return this.#base.realAt(this.#anchor + Math.ceil((instant - this.#anchor) / this.speed))
   }
 }
 
@@ -193,7 +204,7 @@ export class VirtualClock implements Clock {
   }
 
   #set(ms: number, fire: () => void): Timer {
-    const timer = { at: this.#now + Math.max(0, ms), order: this.#order++, fire }
+    const timer = { at: this.#now + spanMs(ms), order: this.#order++, fire }
     this.#timers.add(timer)
     return timer
   }

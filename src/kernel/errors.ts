@@ -7,10 +7,12 @@ const CATALOGUE = {
   PACE_UNAUTHORISED: 'No token, or one that is unknown, revoked or expired.',
   PACE_FORBIDDEN: 'A valid token of another kind than this route asks for.',
   PACE_NOT_FOUND: 'There is no such thing, or it belongs to somebody else.',
-  PACE_METHOD_HEADER: 'A cookie request that changes something must carry `X-Paceline: 1`.',
+  PACE_MISSING_HEADER: 'A cookie request that changes something must carry `X-Paceline: 1`.',
   PACE_TOO_LARGE: 'The body is larger than this route takes.',
   PACE_UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON.',
   PACE_TOO_MANY_REQUESTS: 'Too many attempts from this address; wait and try again.',
+  PACE_NOT_READY: 'A part that Paceline needs does not answer; `details` names it.',
+  PACE_STOPPING: 'Paceline is stopping and takes no new requests.',
   PACE_INTERNAL: 'A fault of Paceline itself; the log has the request id.',
   PACE_CONFIG: 'A configuration variable is unknown, wrong or missing.',
   PACE_USAGE: 'The command line is not what the command takes.',
@@ -48,6 +50,8 @@ export const hasCode = (error: unknown, code: string): boolean =>
 
 /** What went wrong, in one line. Connection attempts fail as an AggregateError whose own message is empty. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join('; ')
-  return error instanceof Error ? error.message || error.name : String(error)
+  const parts: unknown[] = error instanceof AggregateError && error.message === '' ? error.errors : []
+  if (parts.length > 0) return parts.map(reasonOf).join('; ')
+  const reason = error instanceof Error ? error.message || error.name : String(error)
+  return reason.replaceAll(/\s*\n\s*/g, ' ')
 }

@@ -26,19 +26,27 @@ export interface Lifecycle<S extends string = string, M extends string = string>
 }
 
 export function defineLifecycle<const S extends string, const M extends string>(l: Lifecycle<S, M>): Lifecycle<S, M> {
-  const reached = new Set<string>(l.initial)
   for (const [name, move] of entries(l.moves)) {
     for (const from of move.from) {
       if (l.states[from].final) assert(move.byHand, `${l.table}.${name} leaves final state ${from} but is not byHand`)
     }
-    reached.add(move.to)
   }
+  const reached = reachable(l)
   for (const [state, spec] of entries(l.states)) {
     assert(reached.has(state), `${l.table}.${state} is unreachable`)
     const leaves = entries(l.moves).some(([, m]) => m.from.includes(state) && !m.byHand)
     assert.equal(leaves, !spec.final, `${l.table}.${state}: final must mean "no move leaves it except by hand"`)
   }
   return Object.freeze(l)
+}
+
+function reachable(l: Lifecycle): Set<string> {
+  const reached = new Set(l.initial)
+  // A Set's iteration also visits what is added on the way.
+  for (const state of reached) {
+    for (const [, move] of entries(l.moves)) if (move.from.includes(state)) reached.add(move.to)
+  }
+  return reached
 }
 
 /** Every allowed step as `from>to`. */
@@ -52,11 +60,13 @@ function columnOf(l: Lifecycle): string {
   return l.column
 }
 
-/** The table's CHECK constraints by name. */
+/** The table's CHECK constraints by name. A CHECK lets null through, so that the first must name it. */
 export function checksFor(l: Lifecycle): Record<string, string> {
   const column = columnOf(l)
   const names = Object.keys(l.states)
-  const checks: Record<string, string> = { [`${l.table}_${column}_known`]: `check (${column} in (${quoted(names)}))` }
+  const checks: Record<string, string> = {
+    [`${l.table}_${column}_known`]: `check (${column} is not null and ${column} in (${quoted(names)}))`,
+  }
   for (const set of new Set(entries(l.states).flatMap(([, s]) => s.set ?? []))) {
     const holding = names.filter(name => l.states[name]?.set?.includes(set))
     checks[`${l.table}_${set}_iff`] = `check ((${set} is not null) = (${column} in (${quoted(holding)})))`
@@ -64,7 +74,7 @@ export function checksFor(l: Lifecycle): Record<string, string> {
   return checks
 }
 
-/** A trigger that refuses (SQLSTATE PL001) every step that the table of moves does not hold. */
+/** A trigger that refuses (SQLSTATE PL001) every step that the table of moves does not hold; a later one takes its place. */
 export function guardFor(l: Lifecycle): string {
   const column = columnOf(l)
   const name = `${l.table}_${column}_guard`
@@ -75,7 +85,7 @@ begin
   end if;
   return new;
 end $$;
-create trigger ${name} before update of ${column} on ${l.table}
+create or replace trigger ${name} before update of ${column} on ${l.table}
   for each row when (old.${column} is distinct from new.${column}) execute function ${name}();`
 }
 

@@ -1,6 +1,7 @@
 // Something that runs until it is stopped. Laws: start and stop may be called any number of times, in any order, from
-// anywhere, and each resolves when the state it asked for holds or a later call has asked for the other one; `open` and
-// `shut` never overlap and always alternate; a failed open leaves the service stopped and is the caller's to handle; `signal`
+// anywhere (awaited inside the service's own open or shut they would wait for themselves), and each resolves when the state
+// it asked for holds or a later call has asked for the other one; `open` and `shut` never overlap and always alternate; a
+// failed open leaves the service stopped and rejects the start that made it, unless it failed because of a stop; `signal`
 // aborts as soon as a stop is asked for, so that loops and sleeps end by themselves.
 import { tell } from './channels.ts'
 import { defineLifecycle } from './lifecycle.ts'
@@ -55,10 +56,10 @@ export function service(name: string, work: ServiceWork): Service {
       await work.open(controller.signal)
       enter('running')
     } catch (error) {
-      wanted = 'stopped'
+      const overtaken = controller.signal.aborted && error === controller.signal.reason
       controller.abort()
       enter('stopped')
-      throw error
+      if (!overtaken) throw error
     }
   }
   const shut = async (): Promise<void> => {
@@ -111,13 +112,31 @@ export function serviceGroup(name: string, members: readonly Service[]): Service
       try {
         for (const member of members) {
           signal.throwIfAborted()
-          await member.start()
+          await startUnlessAborted(member, signal)
         }
       } catch (error) {
-        await stopAll()
+        // Why it did not start is what the caller must hear; that it also did not stop cleanly is told on the side.
+        await stopAll().catch((failure: unknown) => {
+          tell('paceline:fault', { where: name, error: failure })
+        })
         throw error
       }
     },
     shut: stopAll,
   })
+}
+
+/** A stop of the group reaches the member that is just starting, so that it need not be waited for. */
+async function startUnlessAborted(member: Service, signal: AbortSignal): Promise<void> {
+  let stopped: Promise<void> | undefined
+  const stop = (): void => {
+    stopped = member.stop()
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    await member.start()
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await stopped
+  }
 }

@@ -1,0 +1,66 @@
+// The terminal's door: finds the command, runs it, turns every failure into one sentence and an exit code (0 done, 1 failed,
+// 2 wrong usage). It holds no rule: what a command does is asked of a running server, or of the engine in this process.
+import { PacelineError, reasonOf } from '../kernel/errors.ts'
+import { parseArguments, usageOf, type Command } from './arguments.ts'
+import { athleteCommand } from './commands/athlete.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { signInCommand } from './commands/sign-in.ts'
+import { statusCommand } from './commands/status.ts'
+import { tokenCommand } from './commands/token.ts'
+import { upCommand } from './commands/up.ts'
+import type { House } from './house.ts'
+
+export type { House, OpenOptions, Terminal } from './house.ts'
+
+const COMMANDS: readonly Command[] = [
+  upCommand,
+  migrateCommand,
+  statusCommand,
+  signInCommand,
+  athleteCommand,
+  tokenCommand,
+  doctorCommand,
+]
+
+export async function runCli(words: readonly string[], house: House): Promise<number> {
+  const { terminal } = house
+  const [name, ...rest] = words
+  if (name === '--version') return terminal.line(house.version, 0)
+  if (name === undefined || ['--help', '-h', 'help'].includes(name)) return terminal.line(overview(), name === undefined ? 2 : 0)
+  try {
+    const command = COMMANDS.find(each => each.name === name)
+    if (command === undefined) throw new PacelineError('PACE_USAGE', `There is no command "${name}".`, { details: [overview()] })
+    if (rest.includes('--help')) return terminal.line(usageOf(command), 0)
+    return await command.run(parseArguments(command, rest), house)
+  } catch (error) {
+    return failed(error, words.includes('--json'), terminal)
+  }
+}
+
+function failed(error: unknown, json: boolean, terminal: House['terminal']): number {
+  // What is not in the catalogue is a fault of Paceline: its stack helps whoever reports it.
+  if (!(error instanceof PacelineError)) {
+    terminal.error(error instanceof Error ? (error.stack ?? reasonOf(error)) : reasonOf(error))
+    return 1
+  }
+  const { message, code, details } = error
+  terminal.error(
+    json
+      ? JSON.stringify({ error: message, code, ...(details && { details }) })
+      : [message, ...(code === 'PACE_USAGE' ? (details ?? []) : [])].join('\n'),
+  )
+  return code === 'PACE_USAGE' ? 2 : 1
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(command => command.name.length))
+  const lines = COMMANDS.map(command => `  ${command.name.padEnd(width)}  ${command.summary}`)
+  return [
+    'Usage: paceline <command> [options]',
+    '',
+    ...lines,
+    '',
+    'paceline <command> --help explains one. All take --json.',
+  ].join('\n')
+}

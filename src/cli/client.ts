@@ -1,0 +1,156 @@
+// Asks Paceline something. A running server is asked over HTTP, since it alone may open the embedded store; when none runs, the
+// engine is opened here and asked the same question through the same routes. Commands do not see the difference.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasCode, PacelineError, reasonOf, type ErrorCode } from '../kernel/errors.ts'
+import { openSecrets } from '../accounts/accounts.ts'
+import type { Config } from '../config.ts'
+import type { Random } from '../kernel/random.ts'
+import { secure } from '../kernel/random.ts'
+import { homeOf, type Home } from './home.ts'
+import type { House } from './house.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+export interface Client {
+  /** Where the running server is; undefined when the engine was opened here. */
+  readonly url: string | undefined
+  ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>
+  close(): Promise<void>
+}
+
+const SERVER_FILE = 'server.json'
+const ANSWER_DEADLINE_MS = 10_000
+
+interface Running {
+  readonly url: string
+  readonly folder: string
+}
+
+/** Written by `up` once it listens, so that other commands find it whatever its port. */
+export function announce(folder: string, url: string): () => void {
+  const file = join(folder, SERVER_FILE)
+  writeFileSync(file, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 })
+  return () => {
+    rmSync(file, { force: true })
+  }
+}
+
+export async function connect(house: House, config: Config): Promise<Client> {
+  return (await runningClient(house, config)) ?? (await ownClient(house, config))
+}
+
+/** Only a running server: for what makes no sense without one. */
+export async function connectRunning(house: House, config: Config): Promise<Client> {
+  const client = await runningClient(house, config)
+  if (client === undefined)
+    throw new PacelineError(
+      'PACE_NOT_RUNNING',
+      `No Paceline is running on the data folder ${config.dataDir}; start it with \`paceline up\`.`,
+    )
+  return client
+}
+
+async function runningClient(house: House, config: Config): Promise<Client | undefined> {
+  for (const folder of homeOf(config).folders) {
+    const running = runningIn(folder)
+    if (running !== undefined && (await answers(house, running.url))) return overHttp(house, config, running)
+  }
+  return undefined
+}
+
+function runningIn(folder: string): Running | undefined {
+  try {
+    const { pid, url } = JSON.parse(readFileSync(join(folder, SERVER_FILE), 'utf8')) as { pid: number; url: string }
+    process.kill(pid, 0)
+    return { url, folder }
+  } catch (error) {
+    // No file, or one left behind by a killed process.
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined
+    throw error
+  }
+}
+
+async function answers({ clock }: House, url: string): Promise<boolean> {
+  return await fetch(`${url}/healthz`, { signal: clock.deadline(ANSWER_DEADLINE_MS) }).then(
+    response => response.ok,
+    () => false,
+  )
+}
+
+function overHttp({ clock }: House, config: Config, { url, folder }: Running): Client {
+  const { adminToken } = openSecrets(folder, config, unused)
+  return {
+    url,
+    ask: async (method, path, body) => {
+      const headers = { authorization: `Bearer ${adminToken}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
+      const request = {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: clock.deadline(ANSWER_DEADLINE_MS),
+      }
+      const response = await fetch(`${url}${path}`, request).catch((error: unknown) => {
+        throw new PacelineError('PACE_NOT_RUNNING', `The running Paceline at ${url} does not answer: ${reasonOf(error)}`, {
+          cause: error,
+        })
+      })
+      return { status: response.status, body: parsed(await response.text()) }
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+/** A running server has made its secrets: none is made here. */
+const unused: Random = {
+  next: () => secure().next(),
+  bytes: () => {
+    throw new PacelineError('PACE_NOT_RUNNING', 'The running Paceline has no secrets in its data folder.')
+  },
+}
+
+async function ownClient(house: House, config: Config): Promise<Client> {
+  const home: Home = homeOf(config)
+  const engine = await house.openEngine(config, {
+    folder: home.folder,
+    demo: home.demo,
+    speed: home.speed,
+    roles: [],
+    quiet: true,
+  })
+  return {
+    url: undefined,
+    ask: async (method, url, payload) => {
+      const headers = { authorization: `Bearer ${engine.secrets.adminToken}` }
+      const response = await engine.app.inject({
+        method,
+        url,
+        headers,
+        ...(payload !== undefined && { payload: payload as object }),
+      })
+      return { status: response.statusCode, body: parsed(response.body) }
+    },
+    close: () => engine.close(),
+  }
+}
+
+const parsed = (text: string): unknown => (text === '' ? null : (JSON.parse(text) as unknown))
+
+/** The body of a good answer; a failure's sentence and code become an error of this process. */
+export function good<T>({ status, body }: Answer): T {
+  if (status < 400) return body as T
+  const { error, code, details } = body as { error: string; code: ErrorCode; details?: string[] }
+  throw new PacelineError(code, details === undefined ? error : `${error}: ${details.join('; ')}`, details && { details })
+}
+
+/** Opens, asks, closes. */
+export async function asking<T>(house: House, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connect(house, house.loadConfig())
+  try {
+    return await work(client)
+  } finally {
+    await client.close()
+  }
+}

@@ -1,0 +1,38 @@
+import type { Finding } from '../../http/http.ts'
+import type { Command } from '../arguments.ts'
+import { connectRunning, good } from '../client.ts'
+import { hasCode } from '../../kernel/errors.ts'
+import { homeOf } from '../home.ts'
+import type { House } from '../house.ts'
+
+const MARKS = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ' } as const
+
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'Looks at Node, the store, the servers and the credentials, and says what is wrong and what to do.',
+  words: '',
+  fewestWords: 0,
+  mostWords: 0,
+  options: {},
+  run: async (input, house) => {
+    const findings = await findingsOf(house)
+    const exitCode = findings.some(finding => finding.level === 'error') ? 1 : 0
+    if (input.json) return house.terminal.line(JSON.stringify(findings), exitCode)
+    return house.terminal.line(findings.map(lineOf).join('\n'), exitCode)
+  },
+}
+
+// A running server knows its own connections; without one, each is tried from here.
+async function findingsOf(house: House): Promise<readonly Finding[]> {
+  const config = house.loadConfig()
+  try {
+    const client = await connectRunning(house, config)
+    return good<{ items: Finding[] }>(await client.ask('GET', '/admin/doctor')).items
+  } catch (error) {
+    if (!hasCode(error, 'PACE_NOT_RUNNING')) throw error
+    return await house.examine(config, homeOf(config).folder)
+  }
+}
+
+const lineOf = ({ check, level, sentence, todo }: Finding): string =>
+  [`${MARKS[level]}  ${check}: ${sentence}`, ...(todo === undefined ? [] : [`           ${todo}`])].join('\n')

@@ -1,0 +1,20 @@
+import type { Command } from '../arguments.ts'
+import { homeOf } from '../home.ts'
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary: "Brings the store to this version's schema; `up` does it by itself.",
+  words: '',
+  fewestWords: 0,
+  mostWords: 0,
+  options: {},
+  run: async (input, house) => {
+    const config = house.loadConfig()
+    const { folder, demo, speed } = homeOf(config)
+    const engine = await house.openEngine(config, { folder, demo, speed, roles: [], quiet: true })
+    const { migrated } = engine
+    await engine.close()
+    if (input.json) return house.terminal.line(JSON.stringify({ migrated }), 0)
+    return house.terminal.line(migrated.length === 0 ? 'The store is up to date.' : `Applied: ${migrated.join(', ')}.`, 0)
+  },
+}

@@ -1,0 +1,23 @@
+// Which folder a command works in. The demo has its own inside the data folder and never touches the real store; it is what
+// one gets with no vendor's credentials and no PostgreSQL, unless told otherwise.
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+
+export interface Home {
+  readonly demo: boolean
+  readonly folder: string
+  readonly speed: number
+  /** Where a running server may have announced itself. */
+  readonly folders: readonly string[]
+}
+
+const DEMO_SPEED = 60
+
+export function homeOf(config: Config, demo: boolean = isDemo(config)): Home {
+  const demoFolder = join(config.dataDir, 'demo')
+  const folders = demo ? [demoFolder, config.dataDir] : [config.dataDir, demoFolder]
+  return { demo, folder: demo ? demoFolder : config.dataDir, speed: demo ? DEMO_SPEED : 1, folders }
+}
+
+const isDemo = ({ postgresUrl, vendors }: Config): boolean =>
+  postgresUrl === undefined && Object.values(vendors).every(({ clientId }) => clientId === undefined)

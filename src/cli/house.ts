@@ -1,0 +1,26 @@
+// What the command line is given from outside: the configuration, the engine, the terminal. main.ts puts it together.
+import type { Clock } from '../kernel/clock.ts'
+import type { Config } from '../config.ts'
+import type { Engine, EngineOptions } from '../engine.ts'
+import type { Finding } from '../http/http.ts'
+
+export interface Terminal {
+  /** Prints to standard output and gives the exit code back. */
+  line(text: string, exitCode?: number): number
+  error(text: string): void
+  readonly interactive: boolean
+}
+
+export type OpenOptions = Pick<EngineOptions, 'folder' | 'demo' | 'speed' | 'roles'> & { readonly quiet?: boolean }
+
+export interface House {
+  readonly version: string
+  readonly terminal: Terminal
+  readonly clock: Clock
+  readonly loadConfig: () => Config
+  readonly openEngine: (config: Config, options: OpenOptions) => Promise<Engine>
+  /** The system check without a running engine. */
+  readonly examine: (config: Config, folder: string) => Promise<readonly Finding[]>
+  /** Resolves when the process is asked to stop. */
+  readonly stopAsked: () => Promise<void>
+}

@@ -1,0 +1,34 @@
+// The system clock follows the database's, so that all nodes on one database agree on what time it is.
+import type { SystemClock } from '../kernel/clock.ts'
+import { tell } from '../kernel/channels.ts'
+import { reasonOf } from '../kernel/errors.ts'
+import { service, type Service } from '../kernel/service.ts'
+import type { Database } from './database.ts'
+
+/** Quartz drifts by some ten milliseconds an hour; a minute keeps nodes within the noise of the network. */
+const EVERY_MS = 60_000
+
+export async function followTime(clock: SystemClock, database: Database): Promise<void> {
+  const sentAt = clock.unfollowed()
+  const [row] = await database.query<{ ms: number }>('select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms')
+  if (row !== undefined) clock.follow(row.ms, sentAt, clock.unfollowed())
+}
+
+export function timeFollower(clock: SystemClock, database: Database): Service {
+  let loop: Promise<void> = Promise.resolve()
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      await clock.sleep(EVERY_MS, signal).catch(() => undefined)
+      if (signal.aborted) return
+      await followTime(clock, database).catch((error: unknown) => {
+        tell('paceline:notice', { where: 'db', sentence: `The database does not tell its time: ${reasonOf(error)}` })
+      })
+    }
+  }
+  return service('time', {
+    open: signal => {
+      loop = follow(signal)
+    },
+    shut: () => loop,
+  })
+}

@@ -1,0 +1,61 @@
+// Whether Paceline is there (healthz), whether it can work (readyz), and its figures (metrics).
+import { z } from 'zod'
+import type { Clock } from '../../kernel/clock.ts'
+import { PacelineError, reasonOf } from '../../kernel/errors.ts'
+import { errorAnswer } from '../answers.ts'
+import type { App, HttpParts, Part } from '../app.ts'
+
+/** A part that hangs counts as down before a prober's own patience ends. */
+const CHECK_DEADLINE_MS = 2_000
+
+export function healthRoutes(app: App, { clock, demo, metrics, parts, version }: HttpParts): void {
+  const config = { audience: 'anyone' } as const
+  const alive = z.object({ status: z.literal('ok'), version: z.string(), demo: z.boolean() })
+  app.get(
+    '/healthz',
+    { config, schema: { summary: 'Is the process alive?', tags: ['operation'], response: { 200: alive } } },
+    () => ({
+      status: 'ok' as const,
+      version,
+      demo,
+    }),
+  )
+
+  const ready = z.object({ status: z.literal('ready'), parts: z.array(z.string()) })
+  const readySchema = {
+    summary: 'Can it work? Names the part that is down.',
+    tags: ['operation'],
+    response: { 200: ready, 503: errorAnswer },
+  }
+  app.get('/readyz', { config, schema: readySchema }, async () => {
+    const failures = (await Promise.all(parts.map(part => failureOf(part, clock)))).filter(failure => failure !== undefined)
+    if (failures.length === 0) return { status: 'ready' as const, parts: parts.map(part => part.name) }
+    throw new PacelineError('PACE_NOT_READY', `Not ready: ${failures.map(failure => failure.name).join(', ')}.`, {
+      details: failures.map(({ name, reason }) => `${name}: ${reason}`),
+    })
+  })
+
+  const metricsSchema = {
+    summary: 'Prometheus metrics',
+    tags: ['operation'],
+    response: { 200: z.string() },
+    produces: ['text/plain'],
+  }
+  app.get('/metrics', { config, schema: metricsSchema }, async (_, reply) => {
+    const { contentType, text } = await metrics()
+    return await reply.header('content-type', contentType).send(text)
+  })
+}
+
+async function failureOf({ name, check }: Part, clock: Clock): Promise<{ name: string; reason: string } | undefined> {
+  const deadline = clock.deadline(CHECK_DEADLINE_MS)
+  const late = new Promise<never>((_, reject) => {
+    deadline.addEventListener('abort', () => {
+      reject(new Error(`no answer within ${CHECK_DEADLINE_MS} ms`))
+    })
+  })
+  return await Promise.race([check(), late]).then(
+    () => undefined,
+    (error: unknown) => ({ name, reason: reasonOf(error) }),
+  )
+}
