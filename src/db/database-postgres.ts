@@ -120,15 +120,20 @@ class PostgresDatabase implements Database {
     let broken = false
     try {
       client = await this.#pool.connect()
+      client.on('error', heardByTheNextStatement)
       return await work(client)
     } catch (error) {
       broken = brokenConnection(error)
       throw translated(error)
     } finally {
+      client?.off('error', heardByTheNextStatement)
       client?.release(broken)
     }
   }
 }
+
+// A connection lost between two statements of a transaction has nobody to tell; unheard, the event would end the process.
+const heardByTheNextStatement = (): void => undefined
 
 async function run<T>(client: ClientBase, text: string, values: readonly unknown[]): Promise<T[]> {
   return (await client.query(text, [...values])).rows as T[]

@@ -38,6 +38,19 @@ export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
+/** A stop signal is on its way for a moment, so a last answer may still come. */
+async function freeze(server: TestServer, redis: Redis): Promise<void> {
+  server.freeze()
+  for (let left = 200; left > 0; left--) {
+    const answered = await redis.ping().then(
+      () => true,
+      () => false,
+    )
+    if (!answered) return
+  }
+  assert.fail('the server does not freeze')
+}
+
 /** Speaks to the server beside the adapter. */
 async function admin<T>(server: TestServer, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(server.url)
@@ -130,7 +143,7 @@ export function redisContract(adapter: string, openAdapter: () => Promise<RedisR
 
     test('a frozen server is unavailable after the deadline, and answers again when it thaws', async () => {
       const redis = await open({ deadlineMs: 300 })
-      rig.server.freeze()
+      await freeze(rig.server, redis)
       await assert.rejects(redis.run(count, ['n'], []), { ...UNAVAILABLE, message: /no answer within 300 ms/ })
       await assert.rejects(redis.ping(), UNAVAILABLE)
       rig.server.thaw()
@@ -140,14 +153,14 @@ export function redisContract(adapter: string, openAdapter: () => Promise<RedisR
     test('a script that was not answered in time may have run, but never twice', async () => {
       const redis = await open({ deadlineMs: 300 })
       await eventually(() => redis.run(count, ['warm'], []))
-      rig.server.freeze()
+      await freeze(rig.server, redis)
       await assert.rejects(redis.run(count, ['n'], []), UNAVAILABLE)
       rig.server.thaw()
       await eventually(() => redis.ping())
       assert.equal(await admin(rig.server, client => client.get('n')), '1')
     })
 
-    test('a server that is down at the start delays nothing and is found when it comes', async () => {
+    test('a server that is down at the start does not stop the opening and is found when it comes', async () => {
       await rig.server.kill()
       const redis = await open({ deadlineMs: NEVER_MS })
       await assert.rejects(redis.ping(), UNAVAILABLE)
@@ -190,7 +203,7 @@ export function redisContract(adapter: string, openAdapter: () => Promise<RedisR
 
     test('closing ends while the server is down or frozen', async () => {
       const [frozen, down] = [await open({ deadlineMs: 300 }), await open({ deadlineMs: 300 })]
-      rig.server.freeze()
+      await freeze(rig.server, frozen)
       await frozen.close()
       rig.server.thaw()
       await rig.server.kill()

@@ -1,11 +1,11 @@
 // What the embedded store promises about its folder: one process, on the disk, there again after kill -9.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPglite } from '../../src/db/db.ts'
-import { killRounds, startWriter } from '../programs/kill-rounds.ts'
+import { startProgram } from '../programs/child.ts'
+import { killRounds } from '../programs/kill-rounds.ts'
 import { openMemory, prepareFolder, testFolder } from '../stores.ts'
 
 describe('the embedded store on disk', () => {
@@ -36,11 +36,11 @@ describe('the embedded store on disk', () => {
   })
 
   test('a second process is refused, and told who has the folder', async () => {
-    const first = await startWriter(folder.path)
+    const first = startProgram('writer', folder.path)
+    assert.equal(await first.line(), 'open')
     const refused = openPglite({ folder: folder.path })
     await assert.rejects(refused, { code: 'PACE_STORE_LOCKED', message: new RegExp(`process with id ${first.pid};`) })
-    first.kill('SIGKILL')
-    await once(first, 'exit')
+    await first.kill()
     await (await openPglite({ folder: folder.path })).close()
   })
 

@@ -1,0 +1,112 @@
+// PostgreSQL behind the Database port: the laws, and what happens when the server goes away.
+import { after, before, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
+import { migrate, migrationsIn, openPostgres, type Database } from '../../src/db/db.ts'
+import { SystemClock } from '../../src/kernel/clock.ts'
+import { databaseContract, until } from '../contract/database.contract.ts'
+import { sqlContract } from '../contract/sql.contract.ts'
+import { startProgram } from '../programs/child.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import type { TestServer } from '../servers/server.ts'
+import { freshDatabase } from './fresh-database.ts'
+
+const clock = new SystemClock()
+const fresh = freshDatabase()
+after(() => fresh.drop())
+
+const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock, statementTimeoutMs: 1_000 })
+
+databaseContract('postgres', open, { endsSlowStatements: true, advisoryLocksExclude: true })
+
+sqlContract('postgres', async () => {
+  const database = await open()
+  await migrate(database)
+  return database
+})
+
+test('ten processes that start at once migrate once', async () => {
+  const url = await fresh.url()
+  const migrators = Array.from({ length: 10 }, () => startProgram('migrator', url))
+  const ends = await Promise.all(migrators.map(migrator => migrator.rest()))
+  assert.deepEqual(
+    ends.map(end => end.code),
+    Array.from({ length: 10 }, () => 0),
+  )
+  const applied = ends.flatMap(end => JSON.parse(end.lines[0] ?? 'null') as string[])
+  assert.deepEqual(
+    applied,
+    migrationsIn().map(migration => migration.name),
+  )
+})
+
+test('a server that cannot be used is told in one sentence, without the password', async () => {
+  const unreachable = openPostgres({ url: 'postgres://me:hunter2@127.0.0.1:1/nothing', clock })
+  await assert.rejects(unreachable, (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'PACE_DATABASE_UNAVAILABLE')
+    assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:1\/nothing cannot be used: .*ECONNREFUSED/)
+    assert(!error.message.includes('hunter2'))
+    return true
+  })
+  const missing = openPostgres({ url: (await fresh.url()).replace(/[^/]+$/, 'no_such_database'), clock })
+  await assert.rejects(missing, { code: 'PACE_DATABASE_UNAVAILABLE', message: /does not exist/ })
+})
+
+describe('when PostgreSQL goes away', () => {
+  let server: TestServer
+  let database: Database
+  before(async () => {
+    server = await startPostgres()
+    database = await openPostgres({ url: server.url, clock, statementTimeoutMs: 1_000 })
+    await database.script('create table kept (n integer)')
+  })
+  after(async () => {
+    await database.close()
+    await server.stop()
+  })
+  const answers = async (): Promise<boolean> =>
+    await database.query('select 1').then(
+      () => true,
+      () => false,
+    )
+
+  test('statements and transactions under way fail, and the same handle works again after a restart', async () => {
+    const slow = assert.rejects(database.query('select pg_sleep(0.9)'), { code: 'PACE_DATABASE_UNAVAILABLE' })
+    const transaction = assert.rejects(
+      database.transaction(async tx => {
+        await tx.query('insert into kept values (1)')
+        await wait(500)
+        await tx.query('insert into kept values (2)')
+      }),
+      { code: 'PACE_DATABASE_UNAVAILABLE' },
+    )
+    await wait(200)
+    await server.kill()
+    await Promise.all([slow, transaction])
+    await assert.rejects(database.query('select 1'), { code: 'PACE_DATABASE_UNAVAILABLE' })
+    await server.restart()
+    await until(answers)
+    assert.deepEqual(await database.query('select * from kept'), [])
+  })
+
+  test('a listener is told that it may have missed something, and hears again', async () => {
+    const heard: (string | undefined)[] = []
+    const stop = await database.listen('news', payload => heard.push(payload))
+    await database.notify('news', 'before')
+    await until(() => heard.includes('before'))
+    await server.halt()
+    await server.restart()
+    await until(() => heard.includes(undefined))
+    await database.notify('news', 'after')
+    await until(() => heard.includes('after'))
+    await stop()
+    assert.deepEqual(heard, ['before', undefined, 'after'])
+  })
+
+  test('a server that hangs fails the statement, and not for ever', async () => {
+    server.freeze()
+    await assert.rejects(database.query('select 1'), { code: 'PACE_DATABASE_UNAVAILABLE' })
+    server.thaw()
+    await until(answers)
+  })
+})

@@ -1,0 +1,42 @@
+// Runs a program of this folder as a process of its own and reads what it prints, line by line.
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+
+export interface Child {
+  readonly pid: number
+  /** The next line; undefined when the program has ended. */
+  line(): Promise<string | undefined>
+  kill(signal?: NodeJS.Signals): Promise<void>
+  /** Waits for its end and gives what was not read yet. */
+  rest(): Promise<{ code: number | null; lines: string[] }>
+}
+
+export function startProgram(name: string, ...args: string[]): Child {
+  const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
+  const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'close')
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const line = async (): Promise<string | undefined> => {
+    const next = await lines.next()
+    return next.done === true ? undefined : next.value
+  }
+  return {
+    pid: child.pid ?? 0,
+    line,
+    kill: async (signal = 'SIGKILL') => {
+      child.kill(signal)
+      await ended
+    },
+    rest: async () => {
+      const rest: string[] = []
+      for (let next = await line(); next !== undefined; next = await line()) rest.push(next)
+      await ended
+      return { code: child.exitCode, lines: rest }
+    },
+  }
+}
