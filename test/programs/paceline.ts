@@ -1,0 +1,74 @@
+// Runs the real command line as a process of its own, in a folder of its own, as a person would.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export type Settings = Readonly<Record<string, string>>
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** The environment of a machine on which nothing of Paceline is set. */
+function environment(settings: Settings): NodeJS.ProcessEnv {
+  const clean = Object.entries(process.env).filter(
+    ([name]) => !/^(PACELINE|STRAVA|OURA|WHOOP|GARMIN|FOURSQUARE|OTEL)_/.test(name),
+  )
+  return { ...Object.fromEntries(clean), ...settings }
+}
+
+function launch(folder: string, settings: Settings, words: readonly string[]) {
+  const child = spawn(process.execPath, [main, ...words], {
+    cwd: folder,
+    env: environment(settings),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text))
+  const ended = once(child, 'close').then((): Ended => ({ code: child.exitCode, ...printed }))
+  return { child, printed, ended }
+}
+
+/** Runs one command to its end. */
+export async function paceline(folder: string, settings: Settings, ...words: string[]): Promise<Ended> {
+  return await launch(folder, settings, words).ended
+}
+
+export interface Up {
+  readonly pid: number
+  /** Where it listens. */
+  readonly url: string
+  /** The first URL that it printed. */
+  readonly link: string
+  output(): string
+  stop(signal?: NodeJS.Signals): Promise<Ended>
+}
+
+/** Starts `up` on a free port and resolves once it has printed its link. */
+export async function up(folder: string, settings: Settings = {}, ...words: string[]): Promise<Up> {
+  const { child, printed, ended } = launch(folder, { PACELINE_PORT: '0', ...settings }, ['up', ...words])
+  const link = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', () => {
+      const [url] = /https?:\/\/\S+(?=\s)/.exec(printed.out) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    void ended.then(({ err }) => {
+      reject(new Error(`up ended before it was up: ${err}`))
+    })
+  })
+  return {
+    pid: child.pid ?? 0,
+    url: new URL(link).origin,
+    link,
+    output: () => printed.out,
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      return await ended
+    },
+  }
+}
