@@ -16,10 +16,8 @@ import { idMaker } from './kernel/ids.ts'
 import { secure } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
+import type { Role } from './roles.ts'
 import { listen, openMetrics, openTraces, type Log } from './telemetry/telemetry.ts'
-
-export const ROLES = ['api', 'worker', 'normalize', 'scheduler'] as const
-export type Role = (typeof ROLES)[number]
 
 export interface EngineOptions {
   readonly config: Config
@@ -28,7 +26,8 @@ export interface EngineOptions {
   /** Where the embedded store, the secrets and the clock's anchor live: the data folder, or the demo's own inside it. */
   readonly folder: string
   readonly demo: boolean
-  readonly speed: number
+  /** How fast time runs; undefined: as fast as it did in this folder. */
+  readonly speed: number | undefined
   readonly roles: readonly Role[]
 }
 
@@ -49,16 +48,17 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
   await using opening = new AsyncDisposableStack()
   const random = secure()
   const system = new SystemClock()
-  const clock = folderClock(system, { folder, speed, anchor: config.clockAnchor })
-  const newId = idMaker(clock, random)
-  const secrets = openSecrets(folder, config, random)
-  const metrics = openMetrics({ clock, version })
+  const metrics = openMetrics({ clock: system, version })
   opening.defer(listen(log, metrics))
   const traces = await openTraces({ endpoint: config.otlpEndpoint, version })
   opening.defer(() => traces.stop())
 
+  // The embedded store locks the folder: nothing else of the folder is touched before.
   const database = await openDatabase(config, folder, system)
   opening.defer(() => database.close())
+  const clock = folderClock(system, { folder, speed, anchor: config.clockAnchor })
+  const newId = idMaker(clock, random)
+  const secrets = openSecrets(folder, config, random)
   const migrated = await migrate(database)
   await followTime(system, database)
   const servers = await openServers(config, system)
@@ -97,8 +97,11 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
     migrated,
     publicUrl,
     close: async () => {
-      await whole.stop()
-      await opened.disposeAsync()
+      try {
+        await whole.stop()
+      } finally {
+        await opened.disposeAsync()
+      }
     },
   }
 }

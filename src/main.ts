@@ -2,12 +2,11 @@
 import manifest from '../package.json' with { type: 'json' }
 import { runCli, type House, type OpenOptions } from './cli/cli.ts'
 import { loadConfig, type Config } from './config.ts'
-import { examine, openEngine } from './engine.ts'
 import { SystemClock } from './kernel/clock.ts'
-import { openLog } from './telemetry/telemetry.ts'
 
 const interactive = process.stdout.isTTY
 
+// The engine is loaded when it is needed: a command that only asks a running server answers in a third of the time.
 const house: House = {
   version: manifest.version,
   clock: new SystemClock(),
@@ -23,10 +22,11 @@ const house: House = {
   },
   loadConfig: () => loadConfig(),
   openEngine: async (config: Config, { quiet = false, ...options }: OpenOptions) => {
+    const [{ openEngine }, { openLog }] = await Promise.all([import('./engine.ts'), import('./telemetry/telemetry.ts')])
     const log = openLog({ level: quiet ? 'silent' : config.logLevel, pretty: interactive })
     return await openEngine({ config, version: manifest.version, log, ...options })
   },
-  examine,
+  examine: async (config, folder) => await (await import('./engine.ts')).examine(config, folder),
   stopAsked: () =>
     new Promise(resolve => {
       const stop = (): void => {

@@ -20,7 +20,7 @@ describe('the clock of a data folder', () => {
     rmSync(folder, { recursive: true })
   })
   const pass = async (ms: number): Promise<void> => await real.runUntil(real.sleep(ms))
-  const open = (speed: number, anchor?: number): Clock => folderClock(real, { folder, speed, anchor })
+  const open = (speed?: number, anchor?: number): Clock => folderClock(real, { folder, speed, anchor })
 
   test('at speed 1 it is the real clock', async () => {
     await pass(HOUR_MS)
@@ -31,6 +31,13 @@ describe('the clock of a data folder', () => {
     assert.equal(open(60).now(), START)
     await pass(HOUR_MS)
     assert.equal(open(60).now(), START + 60 * HOUR_MS)
+  })
+
+  test('without a speed it lives on as it has', async () => {
+    assert.equal(open().speed, 1)
+    open(60)
+    await pass(HOUR_MS)
+    assert.equal(open().now(), START + 60 * HOUR_MS)
   })
 
   test('a given anchor makes two processes agree', async () => {

@@ -12,16 +12,18 @@ interface Pace {
 
 export interface FolderClockOptions {
   readonly folder: string
-  readonly speed: number
+  /** Undefined: as the folder has lived so far. */
+  readonly speed: number | undefined
   /** Given by the operator, so that two processes agree; else the folder's own. */
   readonly anchor?: number | undefined
 }
 
 const FILE = 'clock.json'
 
-export function folderClock(base: Clock, { folder, speed, anchor }: FolderClockOptions): Clock {
+export function folderClock(base: Clock, { folder, speed: asked, anchor }: FolderClockOptions): Clock {
   const now = base.now()
   const kept = read(folder)
+  const speed = asked ?? kept?.speed ?? 1
   const pace = { speed, anchor: anchor ?? anchorFor(speed, now, kept) }
   const reached = kept && shownBy(kept, now)
   if (reached !== undefined && shownBy(pace, now) < reached) {

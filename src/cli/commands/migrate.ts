@@ -10,8 +10,8 @@ export const migrateCommand: Command = {
   options: {},
   run: async (input, house) => {
     const config = house.loadConfig()
-    const { folder, demo, speed } = homeOf(config)
-    const engine = await house.openEngine(config, { folder, demo, speed, roles: [], quiet: true })
+    const { folder, demo } = homeOf(config)
+    const engine = await house.openEngine(config, { folder, demo, speed: undefined, roles: [], quiet: true })
     const { migrated } = engine
     await engine.close()
     if (input.json) return house.terminal.line(JSON.stringify({ migrated }), 0)

@@ -1,5 +1,6 @@
 import { PacelineError } from '../../kernel/errors.ts'
-import { ROLES, type Engine, type Role } from '../../engine.ts'
+import type { Engine } from '../../engine.ts'
+import { ROLES, type Role } from '../../roles.ts'
 import { usage, type Arguments, type Command } from '../arguments.ts'
 import { announce } from '../client.ts'
 import { homeOf } from '../home.ts'

@@ -1,0 +1,108 @@
+// Paceline on PostgreSQL, Redis and NATS by their three URLs: the same answers, and what it says when one of them is stopped.
+import { after, before, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { until } from '../contract/database.contract.ts'
+import { paceline, up, type Settings, type Up } from '../programs/paceline.ts'
+import { startNats } from '../servers/nats.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import { startRedis } from '../servers/redis.ts'
+import type { TestServer } from '../servers/server.ts'
+import { prepareFolder, testFolder } from '../stores.ts'
+
+interface Readiness {
+  readonly status: number
+  readonly body: { readonly parts?: string[]; readonly error?: string; readonly code?: string; readonly details?: string[] }
+}
+
+const readiness = async (url: string): Promise<Readiness> => {
+  const response = await fetch(`${url}/readyz`)
+  return { status: response.status, body: (await response.json()) as Readiness['body'] }
+}
+
+describe('distributed', () => {
+  const folder = testFolder()
+  let servers: Record<'database' | 'budget' | 'bus', TestServer>
+  let settings: Settings
+  let server: Up
+  before(async () => {
+    const [database, budget, bus] = await Promise.all([startPostgres(), startRedis(), startNats()])
+    servers = { database, budget, bus }
+    settings = { PACELINE_POSTGRES_URL: database.url, PACELINE_REDIS_URL: budget.url, PACELINE_NATS_URL: bus.url }
+    server = await up(folder.path, settings)
+  })
+  after(async () => {
+    const { code } = await server.stop()
+    await Promise.all(Object.values(servers).map(each => each.stop()))
+    folder.remove()
+    assert.equal(code, 0)
+  })
+
+  test('it is ready with all its parts, and makes no embedded store', async () => {
+    assert.deepEqual(await readiness(server.url), {
+      status: 200,
+      body: { status: 'ready', parts: ['database', 'budget', 'bus', 'worker'] },
+    })
+    assert.equal(
+      await (await fetch(`${server.url}/healthz`)).text(),
+      JSON.stringify({ status: 'ok', version: '0.1.0', demo: false }),
+    )
+  })
+
+  for (const part of ['database', 'budget', 'bus'] as const) {
+    test(`when its ${part} is stopped, readyz names it, and it recovers by itself`, async () => {
+      await servers[part].kill()
+      const down = await readiness(server.url)
+      assert.deepEqual([down.status, down.body.code, down.body.error], [503, 'PACE_NOT_READY', `Not ready: ${part}.`])
+      assert.match(down.body.details?.[0] ?? '', new RegExp(`^${part}: .{10,}`))
+      assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
+      await servers[part].restart()
+      await until(async () => (await readiness(server.url)).status === 200)
+    })
+  }
+
+  test('when a part hangs, readyz still answers and names it', async () => {
+    servers.budget.freeze()
+    assert.equal((await readiness(server.url)).body.error, 'Not ready: budget.')
+    servers.budget.thaw()
+    await until(async () => (await readiness(server.url)).status === 200)
+  })
+
+  test('the routes and their answers are those of the embedded store', async () => {
+    const inner = testFolder()
+    await prepareFolder(join(inner.path, '.paceline', 'demo'))
+    const embedded = await up(inner.path)
+    const walk = async (where: string, at: Up, env: Settings): Promise<unknown[]> => {
+      const ask = async (...words: string[]): Promise<unknown> => JSON.parse((await paceline(where, env, ...words, '--json')).out)
+      const { id } = (await ask('athlete', 'create', '--name', 'Ada', '--timezone', 'Europe/London')) as { id: string }
+      const { token } = (await ask('token', 'create', '--athlete', id)) as { token: string }
+      const authorization = `Bearer ${token}`
+      const tokens = await fetch(`${at.url}/v1/tokens`, { headers: { authorization } })
+      const { items } = (await tokens.json()) as { items: { id: string }[] }
+      const revoked = await fetch(`${at.url}/v1/tokens/${items[0]?.id}`, { method: 'DELETE', headers: { authorization } })
+      const afterwards = await fetch(`${at.url}/v1/tokens`, { headers: { authorization } })
+      return [tokens.status, items.map(item => Object.keys(item)), revoked.status, afterwards.status, await afterwards.json()]
+    }
+    const [here, there] = await Promise.all([walk(folder.path, server, settings), walk(inner.path, embedded, {})])
+    assert.deepEqual(here, there)
+    const documents = await Promise.all(
+      [server, embedded].map(async each => await (await fetch(`${each.url}/openapi.json`)).json()),
+    )
+    assert.deepEqual(documents[0], documents[1])
+    await embedded.stop()
+    inner.remove()
+  })
+
+  test('several processes share the database, each with its roles', async () => {
+    const [apiFolder, workerFolder] = [testFolder(), testFolder()]
+    const api = await up(apiFolder.path, settings, '--roles', 'api')
+    const worker = await paceline(workerFolder.path, settings, 'migrate')
+    assert.match(worker.out, /up to date/)
+    const link = (await paceline(folder.path, settings, 'sign-in')).out.trim()
+    const elsewhere = `${api.url}/sign-in${new URL(link).search}`
+    assert.equal((await fetch(elsewhere, { redirect: 'manual' })).status, 302)
+    assert.equal((await api.stop()).code, 0)
+    apiFolder.remove()
+    workerFolder.remove()
+  })
+})
