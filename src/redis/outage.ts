@@ -1,0 +1,46 @@
+// The one place that words "Redis is unavailable": the error, the notice when an outage begins and the one when it ends.
+// Servers and proxies may echo what they were sent, so every secret is struck out of whatever they said.
+import { tell } from '../kernel/channels.ts'
+import { PacelineError } from '../kernel/errors.ts'
+
+export class Outage {
+  readonly #host: string
+  readonly #secrets: readonly string[]
+  #reason: string | undefined
+
+  constructor(url: URL, token = '') {
+    this.#host = url.host
+    this.#secrets = [token, url.password, decodeURIComponent(url.password)].filter(secret => secret !== '')
+  }
+
+  /** Why it began; undefined while Redis answers. */
+  get reason(): string | undefined {
+    return this.#reason
+  }
+
+  /** Tells the first of a row only: a client that tries again every second must not fill the log. */
+  begin(reason: string): void {
+    if (this.#reason === undefined) this.#notice(this.#sentence(reason))
+    this.#reason = reason
+  }
+
+  end(): void {
+    if (this.#reason === undefined) return
+    this.#reason = undefined
+    this.#notice(`Redis at ${this.#host} answers again.`)
+  }
+
+  /** Has no cause on purpose: a client's error carries the command with its arguments, and a handshake's are the password. */
+  error(reason: string): PacelineError {
+    return new PacelineError('PACE_REDIS_UNAVAILABLE', this.#sentence(reason))
+  }
+
+  #notice(sentence: string): void {
+    tell('paceline:notice', { where: 'redis', sentence })
+  }
+
+  #sentence(reason: string): string {
+    const safe = this.#secrets.reduce((text, secret) => text.replaceAll(secret, '***'), reason)
+    return `Redis at ${this.#host} is unavailable: ${safe.replace(/\.?$/, '.')}`
+  }
+}

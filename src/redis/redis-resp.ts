@@ -1,0 +1,67 @@
+// Redis over its own protocol, through ioredis. The client connects and reconnects by itself and never queues: a command
+// sent while there is no connection fails at once, and one that was sent is never sent again, because it may have run.
+import { Redis as IoRedis } from 'ioredis'
+import { reasonOf } from '../kernel/errors.ts'
+import { Outage } from './outage.ts'
+import { RedisOverWire, type Wire } from './redis-wire.ts'
+import type { Redis, RedisOptions } from './redis.ts'
+
+const DEADLINE_MS = 200
+// Time for a connection, a handshake and a server that is still loading its data; a program that has none by then starts
+// degraded.
+const OPEN_WAIT_MS = 1000
+
+export async function openRedisResp(url: URL, { token, clock, deadlineMs = DEADLINE_MS }: RedisOptions): Promise<Redis> {
+  const outage = new Outage(url, token)
+  const client = new IoRedis(url.href, {
+    enableOfflineQueue: false,
+    commandTimeout: deadlineMs,
+    connectTimeout: deadlineMs,
+    // A path that swallows what is sent, without a word, is given up for a new connection; a slow server is not.
+    socketTimeout: 5 * deadlineMs,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: attempt => Math.min(50 * 2 ** attempt, 1000),
+  })
+  client.on('error', (error: unknown) => {
+    outage.begin(reasonOf(error))
+  })
+  client.on('ready', () => {
+    outage.end()
+  })
+  await firstAttempt(client, clock.deadline(OPEN_WAIT_MS))
+  return new RedisOverWire(wireOf(client, outage, deadlineMs), outage)
+}
+
+function firstAttempt(client: IoRedis, patience: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    client.once('ready', resolve)
+    client.once('close', resolve)
+    patience.addEventListener('abort', () => {
+      resolve()
+    })
+  })
+}
+
+function wireOf(client: IoRedis, outage: Outage, deadlineMs: number): Wire {
+  return {
+    send: async ([name = '', ...args]) => {
+      try {
+        return { result: await client.call(name, args) }
+      } catch (error) {
+        if (error instanceof Error && error.name === 'ReplyError') return { refusal: error.message }
+        throw new Error(whyUnanswered(error, outage, deadlineMs), { cause: error })
+      }
+    },
+    close: () => {
+      client.disconnect()
+      return Promise.resolve()
+    },
+  }
+}
+
+// Without a connection ioredis only says that its stream is not writable; why there is none is what its last attempt said.
+function whyUnanswered(error: unknown, outage: Outage, deadlineMs: number): string {
+  if (reasonOf(error) === 'Command timed out') return `no answer within ${deadlineMs} ms`
+  return outage.reason ?? 'there is no connection'
+}
