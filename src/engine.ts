@@ -2,7 +2,7 @@
 // stops. Read it to see the house at once; it decides nothing else.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Accounts, openSecrets, type Secrets } from './accounts/accounts.ts'
+import { Accounts, openSecrets, type Eraser, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, openPglite, openPostgres, timeFollower, type Database } from './db/db.ts'
@@ -18,6 +18,9 @@ import { service, serviceGroup, type Service } from './kernel/service.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
 import { listen, openMetrics, openTraces, type Log } from './telemetry/telemetry.ts'
+
+/** The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. */
+export const erasers: readonly Eraser[] = []
 
 export interface EngineOptions {
   readonly config: Config

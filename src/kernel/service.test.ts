@@ -190,6 +190,16 @@ describe('a group', () => {
     assert.equal(clock.now(), 10)
   })
 
+  test('that is stopped while a member starts tells when that member then fails to stop', async () => {
+    const clock = new VirtualClock(0)
+    const deaf = diary([], 'deaf', { open: () => clock.sleep(100), shut: fail('still busy') })
+    const group = serviceGroup('group', [deaf])
+    const started = assert.rejects(group.start(), /still busy/)
+    const stopped = clock.sleep(10).then(() => group.stop())
+    await clock.runUntil(Promise.all([started, stopped]))
+    assert.equal(deaf.state, 'stopped')
+  })
+
   test('of groups stops from the inside out', async () => {
     const log: string[] = []
     const inner = serviceGroup('inner', [diary(log, 'a'), diary(log, 'b')])
