@@ -42,7 +42,10 @@ export interface Engine {
   readonly secrets: Secrets
   /** The migrations that this opening applied. */
   readonly migrated: readonly string[]
+  /** How others reach it. */
   publicUrl(): string
+  /** How this machine reaches it, also where the public URL leads through a proxy elsewhere. */
+  localUrl(): string
   close(): Promise<void>
 }
 
@@ -85,6 +88,7 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
   })
   const http = httpServer(app, config)
   const publicUrl = (): string => (config.port === 0 ? config.publicUrl.replace(/:0$/, `:${http.port()}`) : config.publicUrl)
+  const localUrl = (): string => `http://${localHost(config.host)}:${http.port()}`
   const whole = serviceGroup('paceline', [
     timeFollower(system, database),
     bell.service,
@@ -99,6 +103,7 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
     secrets,
     migrated,
     publicUrl,
+    localUrl,
     close: async () => {
       try {
         await whole.stop()
@@ -111,6 +116,13 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
 
 async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
   return config.postgresUrl === undefined ? await openPglite({ folder }) : await openPostgres({ url: config.postgresUrl, clock })
+}
+
+/** A server that listens everywhere is asked here. */
+function localHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
 }
 
 interface Servers {

@@ -7,7 +7,7 @@ import { openSecrets } from '../accounts/accounts.ts'
 import type { Config } from '../config.ts'
 import type { Random } from '../kernel/random.ts'
 import { secure } from '../kernel/random.ts'
-import { homeOf, type Home } from './home.ts'
+import { homeOf, storedHome } from './home.ts'
 import type { House } from './house.ts'
 
 export interface Answer {
@@ -112,11 +112,12 @@ const unused: Random = {
 }
 
 async function ownClient(house: House, config: Config): Promise<Client> {
-  const home: Home = homeOf(config)
+  const home = storedHome(config)
+  if (home.demo) house.terminal.error(`No Paceline is running; this is the demo's store in ${home.folder}.`)
   const engine = await house.openEngine(config, {
     folder: home.folder,
     demo: home.demo,
-    speed: home.speed,
+    speed: undefined,
     roles: [],
     quiet: true,
   })

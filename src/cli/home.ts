@@ -1,5 +1,6 @@
 // Which folder a command works in. The demo has its own inside the data folder and never touches the real store; it is what
 // one gets with no vendor's credentials and no PostgreSQL, unless told otherwise.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 
@@ -21,3 +22,10 @@ export function homeOf(config: Config, demo: boolean = isDemo(config)): Home {
 
 const isDemo = ({ postgresUrl, vendors }: Config): boolean =>
   postgresUrl === undefined && Object.values(vendors).every(({ clientId }) => clientId === undefined)
+
+/** The home of a command that opens the store by itself: where only a real store exists, that is the one that was meant. */
+export function storedHome(config: Config): Home {
+  const [demo, real] = [homeOf(config, true), homeOf(config, false)]
+  const hasStore = ({ folder }: Home): boolean => existsSync(join(folder, 'store'))
+  return isDemo(config) && (hasStore(demo) || !hasStore(real)) ? demo : real
+}

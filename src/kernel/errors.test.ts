@@ -51,6 +51,8 @@ test('the reason is one line, whatever was thrown', () => {
     [new AggregateError([new Error('a'), new AggregateError([new Error('b'), 'c'])]), 'a; b; c'],
     [new AggregateError([new Error('a')], 'two members did not stop'), 'two members did not stop'],
     [new AggregateError([]), 'AggregateError'],
+    [{ message: 'told by a library' }, 'told by a library'],
+    [{ queue: 'a' }, '{"queue":"a"}'],
   ]
   for (const [thrown, reason] of reasons) assert.equal(reasonOf(thrown), reason)
 })

@@ -48,10 +48,16 @@ export class PacelineError extends Error {
 export const hasCode = (error: unknown, code: string): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code
 
+/** Some libraries throw or tell objects that look like errors and are none. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name
+  if (typeof error !== 'object' || error === null) return String(error)
+  return 'message' in error && typeof error.message === 'string' ? error.message : JSON.stringify(error)
+}
+
 /** What went wrong, in one line. Connection attempts fail as an AggregateError whose own message is empty. */
 export function reasonOf(error: unknown): string {
   const parts: unknown[] = error instanceof AggregateError && error.message === '' ? error.errors : []
   if (parts.length > 0) return parts.map(reasonOf).join('; ')
-  const reason = error instanceof Error ? error.message || error.name : String(error)
-  return reason.replaceAll(/\s*\n\s*/g, ' ')
+  return wordsOf(error).replaceAll(/\s*\n\s*/g, ' ')
 }

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { until } from '../contract/database.contract.ts'
-import { paceline, up, type Settings, type Up } from '../programs/paceline.ts'
+import { paceline, silent, up, type Settings, type Up } from '../programs/paceline.ts'
 import { startNats } from '../servers/nats.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startRedis } from '../servers/redis.ts'
@@ -95,12 +95,13 @@ describe('distributed', () => {
 
   test('several processes share the database, each with its roles', async () => {
     const [apiFolder, workerFolder] = [testFolder(), testFolder()]
+    const worker = await silent(workerFolder.path, settings, '--roles', 'worker,scheduler')
     const api = await up(apiFolder.path, settings, '--roles', 'api')
-    const worker = await paceline(workerFolder.path, settings, 'migrate')
-    assert.match(worker.out, /up to date/)
+    assert.match(worker.output(), /^Paceline \S+ is up as worker, scheduler; it does not listen\.\n/)
     const link = (await paceline(folder.path, settings, 'sign-in')).out.trim()
     const elsewhere = `${api.url}/sign-in${new URL(link).search}`
     assert.equal((await fetch(elsewhere, { redirect: 'manual' })).status, 302)
+    assert.equal((await worker.stop()).code, 0)
     assert.equal((await api.stop()).code, 0)
     apiFolder.remove()
     workerFolder.remove()

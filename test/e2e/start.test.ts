@@ -34,7 +34,18 @@ describe('the demo', () => {
     assert.deepEqual(await json(await fetch(`${server.url}/readyz`)), { status: 'ready', parts: ['database', 'worker'] })
     assert.equal((await json(await fetch(`${server.url}/healthz`)))['demo'], true)
     assert.match(await (await fetch(server.url)).text(), /Demo/)
-    assert.match(server.output(), /This is the demo: a sample athlete, time × 60/)
+    assert.match(server.output(), /This is the demo: a sample athlete, time × 60, data in \S+\.paceline\/demo\. The link above/)
+  })
+
+  test('a proxy in front does not keep the commands of this machine away', async () => {
+    const inner = testFolder()
+    await prepareFolder(join(inner.path, '.paceline', 'demo'))
+    const settings = { PACELINE_PUBLIC_URL: 'https://paceline.invalid' }
+    const proxied = await up(inner.path, settings)
+    assert.match(proxied.link, /^https:\/\/paceline\.invalid\/sign-in\?token=/)
+    assert.equal((await paceline(inner.path, settings, 'status')).code, 0)
+    await proxied.stop()
+    inner.remove()
   })
 
   test('it lives in its own folder and never makes a real store', () => {
@@ -89,6 +100,12 @@ describe('a real store', () => {
     const status = await paceline(folder.path, real, 'status')
     assert.equal(status.code, 1)
     assert.match(status.err, /^No Paceline is running on the data folder/)
+  })
+
+  test('a command that opens the store by itself takes the real one where there is no demo', async () => {
+    const { out, err } = await paceline(folder.path, {}, 'athlete', 'list')
+    assert.match(out, /Bo\n$/)
+    assert.equal(err, '')
   })
 
   test('after kill -9 it starts again with everything that it had acknowledged', async () => {

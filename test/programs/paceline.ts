@@ -39,36 +39,53 @@ export async function paceline(folder: string, settings: Settings, ...words: str
   return await launch(folder, settings, words).ended
 }
 
-export interface Up {
+export interface Running {
   readonly pid: number
-  /** Where it listens. */
-  readonly url: string
-  /** The first URL that it printed. */
-  readonly link: string
   output(): string
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
 
-/** Starts `up` on a free port and resolves once it has printed its link. */
-export async function up(folder: string, settings: Settings = {}, ...words: string[]): Promise<Up> {
+export interface Up extends Running {
+  /** Where it listens on this machine. */
+  readonly url: string
+  /** The first URL that it printed. */
+  readonly link: string
+}
+
+/** Starts `up` on a free port and resolves once it has printed what `seen` looks for. */
+async function started(
+  folder: string,
+  settings: Settings,
+  words: readonly string[],
+  seen: RegExp,
+): Promise<Running & { found: string }> {
   const { child, printed, ended } = launch(folder, { PACELINE_PORT: '0', ...settings }, ['up', ...words])
-  const link = await new Promise<string>((resolve, reject) => {
+  const found = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
-      const [url] = /https?:\/\/\S+(?=\s)/.exec(printed.out) ?? []
-      if (url !== undefined) resolve(url)
+      const [text] = seen.exec(printed.out) ?? []
+      if (text !== undefined) resolve(text)
     })
     void ended.then(({ err }) => {
       reject(new Error(`up ended before it was up: ${err}`))
     })
   })
   return {
+    found,
     pid: child.pid ?? 0,
-    url: new URL(link).origin,
-    link,
     output: () => printed.out,
     stop: async (signal = 'SIGTERM') => {
       child.kill(signal)
       return await ended
     },
   }
+}
+
+export async function up(folder: string, settings: Settings = {}, ...words: string[]): Promise<Up> {
+  const { found: link, ...running } = await started(folder, settings, words, /https?:\/\/\S+(?=\s)/)
+  return { ...running, url: new URL(link).origin, link }
+}
+
+/** One that does not listen. */
+export async function silent(folder: string, settings: Settings, ...words: string[]): Promise<Running> {
+  return await started(folder, settings, words, /does not listen/)
 }

@@ -2,7 +2,7 @@ import type { Finding } from '../../http/http.ts'
 import type { Command } from '../arguments.ts'
 import { connectRunning, good } from '../client.ts'
 import { hasCode } from '../../kernel/errors.ts'
-import { homeOf } from '../home.ts'
+import { storedHome } from '../home.ts'
 import type { House } from '../house.ts'
 
 const MARKS = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ' } as const
@@ -30,7 +30,7 @@ async function findingsOf(house: House): Promise<readonly Finding[]> {
     return good<{ items: Finding[] }>(await client.ask('GET', '/admin/doctor')).items
   } catch (error) {
     if (!hasCode(error, 'PACE_NOT_RUNNING')) throw error
-    return await house.examine(config, homeOf(config).folder)
+    return await house.examine(config, storedHome(config).folder)
   }
 }
 

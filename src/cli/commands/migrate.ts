@@ -1,5 +1,5 @@
 import type { Command } from '../arguments.ts'
-import { homeOf } from '../home.ts'
+import { storedHome } from '../home.ts'
 
 export const migrateCommand: Command = {
   name: 'migrate',
@@ -10,7 +10,7 @@ export const migrateCommand: Command = {
   options: {},
   run: async (input, house) => {
     const config = house.loadConfig()
-    const { folder, demo } = homeOf(config)
+    const { folder, demo } = storedHome(config)
     const engine = await house.openEngine(config, { folder, demo, speed: undefined, roles: [], quiet: true })
     const { migrated } = engine
     await engine.close()

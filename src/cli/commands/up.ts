@@ -34,28 +34,26 @@ export const upCommand: Command = {
   },
 }
 
-async function serve(
-  engine: Engine,
-  { demo, folder, roles, speed }: OpenOptions,
-  { terminal, version, stopAsked }: House,
-): Promise<number> {
-  const stop = stopAsked()
+async function serve(engine: Engine, options: OpenOptions, house: House): Promise<number> {
+  const stop = house.stopAsked()
   await engine.service.start()
-  if (demo) await sampleAthlete(engine)
-  if (roles.includes('api')) {
-    // The first URL on standard output, on a line of its own: programs look for it.
-    terminal.line(`${engine.publicUrl()}/sign-in?token=${await engine.accounts.createSignInLink(null)}`)
-  }
-  terminal.line(
-    `Paceline ${version} is up${demo ? `. This is the demo: a sample athlete, time × ${speed}, data in ${folder}` : ''}. The link above signs you in once, within 24 hours.`,
-  )
-  const withdraw = announce(folder, engine.publicUrl())
+  if (options.demo) await sampleAthlete(engine)
+  if (options.roles.includes('api')) await greet(engine, options, house)
+  else house.terminal.line(`Paceline ${house.version} is up as ${options.roles.join(', ')}; it does not listen.`)
+  const withdraw = options.roles.includes('api') ? announce(options.folder, engine.localUrl()) : () => undefined
   try {
     await stop
   } finally {
     withdraw()
   }
   return 0
+}
+
+async function greet(engine: Engine, { demo, folder, speed }: OpenOptions, { terminal, version }: House): Promise<void> {
+  // The first URL on standard output, on a line of its own: programs look for it.
+  terminal.line(`${engine.publicUrl()}/sign-in?token=${await engine.accounts.createSignInLink(null)}`)
+  const label = demo ? ` This is the demo: a sample athlete, time × ${speed}, data in ${folder}.` : ''
+  terminal.line(`Paceline ${version} is up.${label} The link above signs you in once, within 24 hours.`)
 }
 
 function optionsOf(input: Arguments, config: Config): OpenOptions {
