@@ -1,4 +1,4 @@
-// The shapes that several routes answer with.
+// The shapes that several routes take or answer with.
 import { z } from 'zod'
 import { isId } from '../kernel/ids.ts'
 
@@ -14,10 +14,19 @@ export const id = z.string().refine(isId, 'Not an id').meta({ format: 'uuid' })
 
 export const idInPath = z.object({ id })
 
+/** A line that a person wrote. PostgreSQL takes no NUL, and the rest of the control characters would only forge lines. */
+export const text = (most: number): z.ZodString =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(most)
+    .regex(/^\P{Cc}*$/u, 'Control characters are not taken')
+
 /** Lists come in pages: the cursor of one answer asks for the next; null ends the list. */
 export const pageAsked = z.object({
-  cursor: id.optional().describe('`nextCursor` of the page before'),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: id.optional().describe('nextCursor of the page before'),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Items a page: 50 unless asked otherwise, at most 200'),
 })
 
 export const listOf = <T extends z.ZodType>(

@@ -48,31 +48,35 @@ export function apiPage({ info, paths = {} }: ApiDocument): string {
     `<h2>${escaped(tag)}</h2>`,
     ...(members ?? []).map(member => member.html),
   ])
-  return page(`${info.title} ${info.version} API`, [
-    `<p>${escaped(info.description ?? '')} The same as a document for programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).</p>`,
-    '<p>Send <code>Authorization: Bearer &lt;token&gt;</code>. Errors are <code>{"error": "a sentence", "code": "PACE_…"}</code>.</p>',
+  return page(`${info.title} API`, [
+    `<p class="note">Version ${escaped(info.version)} · <a href="/openapi.json">/openapi.json</a> says the same to programs (OpenAPI 3.1)</p>`,
+    `<p>${escaped(info.description ?? '')} Send <code>Authorization: Bearer &lt;token&gt;</code>; errors are <code>{"error": "a sentence", "code": "PACE_…"}</code>.</p>`,
     ...sections,
   ])
 }
 
 function operationHtml(method: string, path: string, operation: Operation): string {
-  const parameters = (operation.parameters ?? []).map(({ name, in: where, required, schema, description }) => {
-    const meaning = description ?? schema?.description ?? ''
-    return `<tr><td><code>${escaped(name)}</code></td><td>${escaped(where)}${required ? '' : ', optional'}</td><td>${shapeOf(schema)} ${escaped(meaning)}</td></tr>`
-  })
+  const parameters = (operation.parameters ?? []).map(({ name, in: where, required, schema, description }) =>
+    row(name, `${where}${required ? '' : ', optional'}`, `${shapeOf(schema)} ${escaped(description ?? '')}`),
+  )
   const body = schemaOf(operation.requestBody)
-  const answers = Object.entries(operation.responses ?? {}).map(
-    ([status, answer]) => `<tr><td><code>${status}</code></td><td>${shapeOf(schemaOf(answer))}</td></tr>`,
+  const answers = Object.entries(operation.responses ?? {}).map(([status, answer]) =>
+    row(status, answer.description ?? '', shapeOf(schemaOf(answer))),
   )
   return [
-    `<article><h3><span class="method">${escaped(method.toUpperCase())}</span> <code>${escaped(path)}</code>${operation.security ? ' · needs a token' : ''}</h3>`,
-    `<p>${escaped(operation.summary ?? '')}</p>`,
-    parameters.length > 0 ? `<table>${parameters.join('')}</table>` : '',
-    body ? `<p>Body: ${shapeOf(body)}</p>` : '',
-    answers.length > 0 ? `<table>${answers.join('')}</table>` : '',
+    `<article><h3><span class="method">${escaped(method.toUpperCase())}</span> <code>${escaped(path)}</code></h3>`,
+    `<p>${escaped(operation.summary ?? '')}${operation.security ? ' <span class="note">· needs a token</span>' : ''}</p>`,
+    table('Takes', [...parameters, ...(body ? [row('body', '', shapeOf(body))] : [])]),
+    table('Answers', answers),
     '</article>',
   ].join('\n')
 }
+
+const row = (name: string, note: string, html: string): string =>
+  `<tr><td><code>${escaped(name)}</code> <span class="note">${escaped(note)}</span></td><td>${html}</td></tr>`
+
+const table = (caption: string, rows: readonly string[]): string =>
+  rows.length === 0 ? '' : `<table><caption>${caption}</caption>${rows.join('')}</table>`
 
 const schemaOf = (body: Body | undefined): Schema | undefined => Object.values(body?.content ?? {})[0]?.schema
 

@@ -1,21 +1,22 @@
 // Builds the HTTP application out of the rooms' doors: one place where the plugins, the failures, the guards and the routes
 // meet. It holds no rule of its own and does not listen; http.ts does.
 import swagger from '@fastify/swagger'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawServerDefault } from 'fastify'
-import {
-  jsonSchemaTransform,
-  jsonSchemaTransformObject,
-  serializerCompiler,
-  validatorCompiler,
-  type ZodTypeProvider,
-} from 'fastify-type-provider-zod'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RawServerDefault,
+} from 'fastify'
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
-import { PacelineError } from '../kernel/errors.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { onError, onNotFound, routeOf } from './failures.ts'
+import { apiDocument } from './api-document.ts'
+import { connectionLimits, endConnections, onClientError } from './connections.ts'
+import { notFound, onError, onNotFound, routeOf } from './failures.ts'
 import { guardRoutes } from './identity.ts'
 import { protect } from './protection.ts'
 import { adminRoutes } from './routes/admin.ts'
@@ -23,6 +24,7 @@ import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { traceRequests } from './spans.ts'
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>
 
@@ -63,54 +65,61 @@ export async function buildApp(parts: HttpParts): Promise<App> {
     requestIdHeader: false,
     // A proxy on this machine may say for whom it asks; anyone else's X-Forwarded-For is ignored.
     trustProxy: 'loopback',
-    forceCloseConnections: 'idle',
+    // In the contract's shape: connections.ts.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
+    ...connectionLimits,
+    clientErrorHandler: onClientError,
+    // A path that cannot be decoded, or is too long to be an id, is the path of nothing. Hooks do not see these requests.
+    frameworkErrors: (_, request, reply) => void onError(notFound(request), request, identified(request, reply)),
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(onError)
   app.setNotFoundHandler(onNotFound)
+  takeJson(app)
+  traceRequests(app)
   tellRequests(app)
-  refuseWhenStopping(app)
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.1',
-      info: {
-        title: 'Paceline',
-        version: parts.version,
-        description: "Brings athletes' data in from vendors that ration their APIs.",
-      },
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
-    },
-    transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
-  })
+  endConnections(app, parts.clock)
+  await app.register(swagger, apiDocument(parts.version))
   const countFailure = await protect(app, parts.secure)
   guardRoutes(app, parts.accounts, countFailure)
   for (const routes of [healthRoutes, signInRoutes, documentRoutes, tokenRoutes, adminRoutes]) routes(app, parts)
   return app
 }
 
-function tellRequests(app: App): void {
-  app.addHook('onResponse', (request, reply, done) => {
-    const { id, method } = request
-    // Elapsed time is Fastify's own, in real milliseconds: it does not shrink with the clock.
-    tell('paceline:request', { id, method, route: routeOf(request), status: reply.statusCode, durationMs: reply.elapsedTime })
-    done()
+/** Nothing but JSON. Many clients announce it also where they send no body; a route that needs one says so itself. */
+function takeJson(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null)
+    else void parse(request, body, done)
   })
 }
 
-// Connections that clients keep open would carry new requests into a server that is stopping, for ever.
-function refuseWhenStopping(app: App): void {
-  let stopping = false
-  app.addHook('preClose', done => {
-    stopping = true
+const identified = (request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.header('x-request-id', request.id)
+
+/** What is told of a request whose client left before it was answered; there is no such status in HTTP. */
+const CLIENT_LEFT = 499
+
+function tellOf(request: FastifyRequest, reply: FastifyReply, status: number): void {
+  const { id, method } = request
+  // Elapsed time is Fastify's own, in real milliseconds: it does not shrink with the clock.
+  tell('paceline:request', { id, method, route: routeOf(request), status, durationMs: reply.elapsedTime })
+}
+
+function tellRequests(app: App): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    identified(request, reply)
+    const onLeft = (): void => {
+      tellOf(request, reply, CLIENT_LEFT)
+    }
+    reply.raw.once('close', onLeft).once('finish', () => reply.raw.off('close', onLeft))
     done()
   })
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    if (stopping) reply.header('connection', 'close')
-    done(stopping ? new PacelineError('PACE_STOPPING', 'Paceline is stopping; try again in a moment.') : undefined)
+  app.addHook('onResponse', (request, reply, done) => {
+    tellOf(request, reply, reply.statusCode)
+    done()
   })
 }

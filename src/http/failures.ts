@@ -3,22 +3,32 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { PacelineError } from '../kernel/errors.ts'
 import { tell } from '../kernel/channels.ts'
+import { escaped, page } from './pages.ts'
 import { statusOf } from './status.ts'
 
-export function onError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = failureOf(error)
-  const status = statusOf[failure.code] ?? 500
-  if (status === 500) tell('paceline:fault', { where: `${request.method} ${routeOf(request)}`, error, requestId: request.id })
-  const details = failure.details === undefined ? {} : { details: failure.details }
-  return reply
-    .code(status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ error: failure.message, code: failure.code, ...details }))
+export function onError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = judge(error, request)
+  return reply.code(statusFor(failure)).type('application/json; charset=utf-8').send(bodyOf(failure))
+}
+
+/** For what a person opens from a link: a page where a browser asks. */
+export function onErrorBeforePeople(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (request.headers.accept?.includes('text/html') !== true) return onError(error, request, reply)
+  const failure = judge(error, request)
+  const sentences = [failure.message, ...(failure.details ?? [])].map(sentence => `<p>${escaped(sentence)}</p>`)
+  return reply.code(statusFor(failure)).type('text/html; charset=utf-8').send(page('That did not work', sentences))
+}
+
+export function bodyOf({ message, code, details }: PacelineError): string {
+  return JSON.stringify({ error: message, code, ...(details !== undefined && { details }) })
 }
 
 export function onNotFound(request: FastifyRequest): never {
-  throw new PacelineError('PACE_NOT_FOUND', `There is no ${request.method} ${pathOf(request.url)}.`)
+  throw notFound(request)
 }
+
+export const notFound = (request: FastifyRequest): PacelineError =>
+  new PacelineError('PACE_NOT_FOUND', `There is no ${request.method} ${pathOf(request.url)}.`)
 
 /** The template, not the URL: ids and tokens do not belong in logs and metrics. */
 export const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'unmatched'
@@ -28,23 +38,32 @@ const pathOf = (url: string): string => url.split('?', 1)[0] ?? url
 /** What Fastify itself refuses, by its code. */
 const REFUSALS: Readonly<Record<string, PacelineError>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: new PacelineError('PACE_BAD_REQUEST', 'The body is not valid JSON.'),
-  FST_ERR_CTP_EMPTY_JSON_BODY: new PacelineError('PACE_BAD_REQUEST', 'The body is empty where JSON was announced.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: new PacelineError(
     'PACE_BAD_REQUEST',
     'The body is not as long as its Content-Length says.',
   ),
   FST_ERR_CTP_BODY_TOO_LARGE: new PacelineError('PACE_TOO_LARGE', 'The body is too large for this route.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new PacelineError('PACE_UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.'),
-  FST_ERR_CTP_INVALID_TYPE: new PacelineError('PACE_UNSUPPORTED_MEDIA_TYPE', 'The body must be application/json.'),
 }
 
-function failureOf(error: FastifyError): PacelineError {
-  if (error instanceof PacelineError) return error
-  const refusal = REFUSALS[error.code]
-  if (refusal !== undefined) return refusal
+const statusFor = (failure: PacelineError): number => statusOf[failure.code] ?? 500
+
+/** What the client is told. A fault is told to the log, and to the client only that there was one. */
+function judge(error: unknown, request: FastifyRequest): PacelineError {
+  const failure = refusalOf(error)
+  if (failure !== undefined) return failure
+  tell('paceline:fault', { where: `${request.method} ${routeOf(request)}`, error, requestId: request.id })
+  return new PacelineError('PACE_INTERNAL', 'Something went wrong inside Paceline; the log has the request id.')
+}
+
+function refusalOf(error: unknown): PacelineError | undefined {
+  // A code without a status is none that a request may meet: its sentence is for the operator.
+  if (error instanceof PacelineError) return statusFor(error) === 500 ? undefined : error
+  if (!(error instanceof Error)) return undefined
+  const { code = '', statusCode } = error as Partial<FastifyError>
+  if (REFUSALS[code] !== undefined) return REFUSALS[code]
   if (hasZodFastifySchemaValidationErrors(error)) return invalid(error.validationContext, error.validation)
-  if (error.statusCode === 400) return new PacelineError('PACE_BAD_REQUEST', 'The request is malformed.', { cause: error })
-  return new PacelineError('PACE_INTERNAL', 'Something went wrong inside Paceline; the log has the request id.', { cause: error })
+  return statusCode === 400 ? new PacelineError('PACE_BAD_REQUEST', 'The request is malformed.', { cause: error }) : undefined
 }
 
 interface Complaint {

@@ -19,7 +19,8 @@ export function httpServer(app: App, { host, port }: { host: string; port: numbe
     service: service('http', {
       open: async () => {
         try {
-          await app.listen({ host, port })
+          // For "localhost" Fastify opens a second server on ::1, whose requests in flight a stop does not wait for.
+          await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
         } catch (error) {
           throw listenError(error, `${host}:${port}`)
         }

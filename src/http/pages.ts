@@ -4,13 +4,34 @@ export const ICON_PATH = '/favicon.svg'
 
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#10263d"/><path d="M4 20h6l3-9 5 14 4-11 2 6h4" fill="none" stroke="#5ad1a5" stroke-width="2.6" stroke-linejoin="round" stroke-linecap="round"/></svg>`
 
-export const style = `:root { color-scheme: light dark; --line: light-dark(#d5dde5, #33414f); --soft: light-dark(#f3f6f9, #17212b); --accent: light-dark(#0b6e4f, #5ad1a5); }
-body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1.25rem; }
-h1 { font-size: 1.6rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; text-transform: capitalize; }
-a { color: var(--accent); } code, pre { font: .875em/1.5 ui-monospace, monospace; background: var(--soft); border-radius: 4px; padding: .1em .35em; }
-pre { padding: .75rem 1rem; overflow-x: auto; } article { border: 1px solid var(--line); border-radius: 8px; padding: .25rem 1.25rem .75rem; margin: 1rem 0; }
-article h3 { font-size: 1rem; margin: .75rem 0 .25rem; } table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-top: 1px solid var(--line); }
-.method { display: inline-block; min-width: 4.5rem; font-weight: 700; color: var(--accent); } .label { display: inline-block; background: var(--accent); color: Canvas; border-radius: 4px; padding: 0 .5rem; font-weight: 600; }
+export const style = `:root {
+  color-scheme: light dark;
+  --line: light-dark(#d9e1e8, #2c3946);
+  --soft: light-dark(#f2f5f8, #1a242e);
+  --muted: light-dark(#566573, #9aa9b7);
+  --accent: light-dark(#0b6e4f, #5ad1a5);
+  background: light-dark(#ffffff, #10171e);
+}
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 0 1.25rem 3rem; }
+header { padding: 1rem 0; border-bottom: 1px solid var(--line); }
+header a { display: inline-flex; align-items: center; gap: .6rem; font-weight: 700; color: inherit; text-decoration: none; }
+h1 { font-size: 1.75rem; margin: 2rem 0 .5rem; }
+h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; text-transform: capitalize; }
+a { color: var(--accent); }
+code { font: .875em/1.5 ui-monospace, monospace; background: var(--soft); border-radius: 4px; padding: .1em .35em; overflow-wrap: anywhere; }
+.label { background: var(--accent); color: Canvas; border-radius: 4px; padding: .1em .5em; font-weight: 600; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem; margin: 2rem 0; padding: 0; list-style: none; }
+.cards li, article { border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; }
+.cards a { font-weight: 600; }
+.cards p, .note { color: var(--muted); margin: .25rem 0 0; }
+article { margin: 1rem 0; }
+article h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
+article p { margin: .5rem 0; }
+.method { color: var(--accent); margin-right: .4rem; }
+table { border-collapse: collapse; width: 100%; table-layout: fixed; }
+caption { text-align: left; font-size: .8rem; color: var(--muted); padding: .5rem 0 .2rem; }
+td { vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
+td:first-child { width: 32%; }
 `
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
@@ -28,8 +49,11 @@ export function page(title: string, body: readonly string[]): string {
 <link rel="stylesheet" href="${STYLE_PATH}">
 </head>
 <body>
+<header><a href="/"><img src="${ICON_PATH}" alt="" width="28" height="28">Paceline</a></header>
+<main>
 <h1>${escaped(title)}</h1>
 ${body.join('\n')}
+</main>
 </body>
 </html>
 `

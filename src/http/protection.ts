@@ -31,6 +31,7 @@ export async function protect(app: FastifyInstance, secure: boolean): Promise<Co
       },
     },
     strictTransportSecurity: secure && { maxAge: 15_552_000 },
+    xFrameOptions: { action: 'deny' },
     // Needs https to mean anything, and warns in the console without it.
     crossOriginOpenerPolicy: secure,
     originAgentCluster: secure,
@@ -38,9 +39,11 @@ export async function protect(app: FastifyInstance, secure: boolean): Promise<Co
   await app.register(cookie)
   await app.register(rateLimit, { global: false, errorResponseBuilder: (_, { ttl }) => tooMany(ttl) })
   const count = app.createRateLimit(GUESSES)
-  return async request => {
+  return async (request, reply) => {
     const counted = await count(request)
-    if (!counted.isAllowed && counted.isExceeded) throw tooMany(counted.ttl)
+    if (counted.isAllowed || !counted.isExceeded) return
+    reply.header('retry-after', counted.ttlInSeconds)
+    throw tooMany(counted.ttl)
   }
 }
 

@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
 import { isTimeZone } from '../../kernel/time-zone.ts'
-import { errorAnswer, id, idInPath, listOf, pageAsked, pageOf } from '../answers.ts'
+import { errorAnswer, id, idInPath, listOf, pageAsked, pageOf, text } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
 const athlete = z.object({ id, name: z.string(), timezone: z.string().nullable() })
 const link = z.object({ url: z.url() })
 const asked = z.object({
-  name: z.string().trim().min(1).max(200),
+  name: text(200),
   timezone: z.string().refine(isTimeZone, 'Not a time zone; use a name such as Europe/Berlin').optional(),
 })
 const finding = z.object({
@@ -19,24 +19,24 @@ const finding = z.object({
 })
 
 const config = { audience: 'operator' } as const
-const common = { tags: ['admin'], security: [{ bearer: [] }] }
+const tags = ['admin']
 const noAthlete = (): PacelineError => new PacelineError('PACE_NOT_FOUND', 'There is no such athlete.')
 
 export function adminRoutes(app: App, parts: HttpParts): void {
   athleteRoutes(app, parts)
   accessRoutes(app, parts)
-  const schema = { ...common, summary: 'The system check', response: { 200: z.object({ items: z.array(finding) }) } }
+  const schema = { tags, summary: 'The system check', response: { 200: z.object({ items: z.array(finding) }) } }
   app.get('/admin/doctor', { config, schema }, async () => ({ items: [...(await parts.doctor())] }))
 }
 
 function athleteRoutes(app: App, { accounts }: HttpParts): void {
-  const create = { ...common, summary: 'Create an athlete', body: asked, response: { 201: athlete, 400: errorAnswer } }
+  const create = { tags, summary: 'Create an athlete', body: asked, response: { 201: athlete, 400: errorAnswer } }
   app.post('/admin/athletes', { config, schema: create }, async (request, reply) => {
     const { name, timezone } = request.body
     return await reply.code(201).send(await accounts.createAthlete({ name, timezone: timezone ?? null }))
   })
 
-  const list = { ...common, summary: 'Athletes', querystring: pageAsked, response: { 200: listOf(athlete), 400: errorAnswer } }
+  const list = { tags, summary: 'Athletes', querystring: pageAsked, response: { 200: listOf(athlete), 400: errorAnswer } }
   app.get('/admin/athletes', { config, schema: list }, async request => {
     const { cursor, limit } = request.query
     return pageOf(await accounts.athletes({ after: cursor, limit: limit + 1 }), limit)
@@ -48,7 +48,7 @@ function accessRoutes(app: App, { accounts, publicUrl }: HttpParts): void {
 
   const created = z.object({ id, token: z.string().describe('Shown here and never again') })
   const createToken = {
-    ...common,
+    tags,
     summary: 'Create an API token for an athlete',
     params: idInPath,
     response: { 201: created, 404: errorAnswer },
@@ -60,7 +60,7 @@ function accessRoutes(app: App, { accounts, publicUrl }: HttpParts): void {
   })
 
   const athleteLink = {
-    ...common,
+    tags,
     summary: 'A sign-in link for an athlete',
     params: idInPath,
     response: { 201: link, 404: errorAnswer },
@@ -71,7 +71,7 @@ function accessRoutes(app: App, { accounts, publicUrl }: HttpParts): void {
     return await reply.code(201).send(linkTo(token))
   })
 
-  const operatorLink = { ...common, summary: 'A sign-in link for the operator', response: { 201: link } }
+  const operatorLink = { tags, summary: 'A sign-in link for the operator', response: { 201: link } }
   app.post('/admin/sign-in-link', { config, schema: operatorLink }, async (_, reply) => {
     const token = await accounts.createSignInLink(null)
     if (token === undefined) throw new Error("the operator's link was not created")

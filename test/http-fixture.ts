@@ -1,0 +1,142 @@
+// The whole HTTP application on an embedded store in memory, with one of everybody who may ask. Whoever opens it adds routes of
+// their own before the first request, and closes it.
+import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { Accounts } from '../src/accounts/accounts.ts'
+import { buildApp, type App, type HttpParts } from '../src/http/http.ts'
+import { VirtualClock } from '../src/kernel/clock.ts'
+import { idMaker, isId } from '../src/kernel/ids.ts'
+import { secure } from '../src/kernel/random.ts'
+import { openMigrated } from './stores.ts'
+
+export const NOBODY = '018f3d3e-0000-7000-8000-000000000000'
+
+export type Headers = Readonly<Record<string, string>>
+
+export interface HttpFixture {
+  readonly app: App
+  readonly accounts: Accounts
+  /** Every route of the application, also those that come later, in the order in which they were added. */
+  readonly routes: readonly RouteOptions[]
+  /** Stands still unless the test moves it. */
+  readonly clock: VirtualClock
+  readonly athleteId: string
+  /** What each kind of asker sends. */
+  readonly as: Readonly<Record<Asker, Headers>>
+  /** Another application on the same store, built otherwise. */
+  readonly rebuild: (given: Partial<HttpParts>) => Promise<App>
+  readonly close: () => Promise<void>
+}
+
+export const ASKERS = [
+  'nobody',
+  'garbage',
+  'revoked',
+  'athlete',
+  'operator',
+  'ingest',
+  'athleteCookie',
+  'operatorCookie',
+] as const
+export type Asker = (typeof ASKERS)[number]
+
+export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
+const byCookie = (session: string): Headers => ({ cookie: `paceline_session=${session}`, 'x-paceline': '1' })
+
+export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixture> {
+  const database = await openMigrated()
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1))
+  const newId = idMaker(clock, secure())
+  const secrets = { adminToken: 'pace_admin_of_the_tests', ingestToken: 'pace_ingest_of_the_tests' }
+  const accounts = new Accounts({ database, clock, random: secure(), newId, secrets })
+  const parts: HttpParts = {
+    version: '1.2.3',
+    demo: false,
+    secure: false,
+    clock,
+    newId,
+    accounts,
+    parts: [],
+    publicUrl: () => 'http://paceline.test',
+    metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
+    doctor: async () => [{ check: 'store', level: 'ok', sentence: 'The store is there.' }],
+    ...given,
+  }
+  const { built: app, routes } = await withRoutes(() => buildApp(parts))
+  const { id: athleteId } = await accounts.createAthlete({ name: 'Ada', timezone: null })
+  return {
+    app,
+    accounts,
+    routes,
+    clock,
+    athleteId,
+    as: {
+      nobody: {},
+      garbage: bearer('pace_never_given'),
+      revoked: bearer(await revokedToken(accounts, athleteId)),
+      athlete: bearer((await tokenOf(accounts, athleteId)).token),
+      operator: bearer(secrets.adminToken),
+      ingest: bearer(secrets.ingestToken),
+      athleteCookie: byCookie(await sessionOf(accounts, athleteId)),
+      operatorCookie: byCookie(await sessionOf(accounts, null)),
+    },
+    rebuild: async more => await buildApp({ ...parts, ...more }),
+    close: async () => {
+      await app.close()
+      await database.close()
+    },
+  }
+}
+
+/** Fastify tells when an instance comes to be; from then on it can be heard which routes it is given. */
+async function withRoutes<T>(build: () => Promise<T>): Promise<{ built: T; routes: RouteOptions[] }> {
+  const routes: RouteOptions[] = []
+  const onInstance = (message: unknown): void => {
+    const { fastify } = message as { fastify: FastifyInstance }
+    fastify.addHook('onRoute', route => void routes.push(route))
+  }
+  subscribe('fastify.initialization', onInstance)
+  try {
+    return { built: await build(), routes }
+  } finally {
+    unsubscribe('fastify.initialization', onInstance)
+  }
+}
+
+export async function tokenOf(accounts: Accounts, athleteId: string): Promise<{ id: string; token: string }> {
+  const made = await accounts.createToken(athleteId)
+  assert(made)
+  return made
+}
+
+export async function linkOf(accounts: Accounts, athleteId: string | null): Promise<string> {
+  const link = await accounts.createSignInLink(athleteId)
+  assert(link)
+  return link
+}
+
+export type Answer = Awaited<ReturnType<App['inject']>>
+
+/** A failure in the contract's shape and nothing besides; gives its body. */
+export function assertRefused(answer: Answer, status: number, code: string): { error: string; details?: string[] } {
+  assert.equal(answer.statusCode, status, answer.body)
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  assert(isId(String(answer.headers['x-request-id'])))
+  const { error, details, ...rest } = answer.json<{ error: string; details?: string[] }>()
+  assert.deepEqual(rest, { code })
+  assert.match(error, /^[A-Z]/)
+  return { error, ...(details && { details }) }
+}
+
+async function revokedToken(accounts: Accounts, athleteId: string): Promise<string> {
+  const { id, token } = await tokenOf(accounts, athleteId)
+  assert(await accounts.revokeToken(athleteId, id))
+  return token
+}
+
+async function sessionOf(accounts: Accounts, athleteId: string | null): Promise<string> {
+  const session = await accounts.signIn(await linkOf(accounts, athleteId))
+  assert(session)
+  return session
+}
