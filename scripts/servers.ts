@@ -1,0 +1,83 @@
+// Makes sure that the programs the tests need are on this machine: found, else installed with apt-get by root, else named in a
+// sentence each. Starting them is left to test/servers/. Nothing it installs is left running.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { hasCode } from '../src/kernel/errors.ts'
+import { missingPrograms, missingSentence, programs, thisMachine } from '../test/servers/programs.ts'
+
+export type Provision =
+  | { readonly outcome: 'ready'; readonly installed: readonly string[] }
+  | { readonly outcome: 'missing'; readonly sentences: readonly string[] }
+
+/** `isRoot` is a parameter for the test of what an ordinary user is told. */
+export async function provideServers(places = thisMachine, isRoot = process.getuid?.() === 0): Promise<Provision> {
+  const packages = missingPrograms(places()).map(name => programs[name].debianPackage)
+  const troubles = isRoot && packages.length > 0 ? await installPackages(packages) : []
+  const missing = missingPrograms(places())
+  if (missing.length === 0) return { outcome: 'ready', installed: packages }
+  return { outcome: 'missing', sentences: [...troubles, ...missing.map(missingSentence)] }
+}
+
+/** Answers with what went wrong. A step is tried also after a failed one: a mirror that is away does not always matter. */
+async function installPackages(packages: readonly string[]): Promise<readonly string[]> {
+  console.log(`Installing ${packages.join(', ')} with apt-get …`)
+  const steps = [
+    // An installation that was cut off earlier must be finished before anything else.
+    ['dpkg', '--configure', '-a'],
+    ['apt-get', 'update'],
+    ['apt-get', 'install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', ...packages],
+  ] as const
+  return withoutStartingServices(async () => {
+    const troubles: string[] = []
+    for (const [command, ...args] of steps) {
+      const trouble = await run(command, args)
+      if (trouble !== undefined) troubles.push(trouble)
+    }
+    return troubles
+  })
+}
+
+async function run(command: string, args: readonly string[]): Promise<string | undefined> {
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  })
+  const output: Buffer[] = []
+  child.stdout.on('data', chunk => output.push(chunk))
+  child.stderr.on('data', chunk => output.push(chunk))
+  try {
+    const [code] = await once(child, 'close')
+    return code === 0 ? undefined : `${command} ${args.join(' ')} failed:\n${Buffer.concat(output).toString().trim()}`
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return `There is no ${command} here.`
+    throw error
+  }
+}
+
+// Debian starts a server as soon as it is installed, unless this program says no (101).
+const POLICY = '/usr/sbin/policy-rc.d'
+
+async function withoutStartingServices<T>(work: () => Promise<T>): Promise<T> {
+  if (!writePolicy()) return work()
+  process.once('exit', removePolicy)
+  try {
+    return await work()
+  } finally {
+    removePolicy()
+    process.off('exit', removePolicy)
+  }
+}
+
+const removePolicy = (): void => rmSync(POLICY, { force: true })
+
+/** False when the machine has a policy of its own, which stays. */
+function writePolicy(): boolean {
+  try {
+    writeFileSync(POLICY, '#!/bin/sh\nexit 101\n', { flag: 'wx', mode: 0o755 })
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  }
+}

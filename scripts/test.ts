@@ -1,0 +1,168 @@
+// `npm test`, `npm run test:fast` and `npm run test:long`: runs every step, says in a line how each went, and ends with 0 only
+// if everything ran and passed. What can be seen without running anything comes first. A later step is run also after a failed
+// one, but without its servers nothing is: half a run looks too much like a whole one.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { delimiter, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { provideServers } from './servers.ts'
+import { isComplaint } from './test-complaints.ts'
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+
+const GROUPS = {
+  unit: 'src/**/*.test.ts',
+  tidy: 'test/tidy/**/*.test.ts',
+  contract: 'test/contract/**/*.test.ts',
+  distributed: 'test/distributed/**/*.test.ts',
+  e2e: 'test/e2e/**/*.test.ts',
+  browser: 'test/browser/**/*.test.ts',
+  long: 'test/long/**/*.test.ts',
+}
+
+interface TestRun {
+  readonly groups: readonly (keyof typeof GROUPS)[]
+  readonly concurrency: number
+  readonly needsServers: boolean
+  /** Of one test. A file that does not end is watchdog.ts's business; the run is limited for the file that never yields to it. */
+  readonly testLimitMs: number
+  readonly runLimitMs: number
+}
+
+const MINUTE_MS = 60_000
+const LIMITS = { testLimitMs: 3 * MINUTE_MS, runLimitMs: 20 * MINUTE_MS }
+const HERMETIC: TestRun = { groups: ['unit', 'tidy', 'contract'], concurrency: 4, needsServers: false, ...LIMITS }
+// Two at a time: each of these files keeps a process or a browser of its own busy.
+const WITH_SERVERS: TestRun = { groups: ['distributed', 'e2e', 'browser'], concurrency: 2, needsServers: true, ...LIMITS }
+const LONG: TestRun = { ...WITH_SERVERS, groups: ['long'], testLimitMs: 60 * MINUTE_MS, runLimitMs: 6 * 60 * MINUTE_MS }
+
+const environment = { ...process.env, PATH: `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH}` }
+let current: ChildProcess | undefined
+let isInterrupted = false
+/** What a reader of a good result must know. */
+const remarks: string[] = []
+
+/** What is wrong, a line each; nothing when all is well. */
+type Complaints = readonly string[]
+
+async function main(mode: string | undefined): Promise<number> {
+  if (mode !== 'fast' && mode !== 'all' && mode !== 'long') {
+    console.error('usage: node scripts/test.ts fast|all|long')
+    return 2
+  }
+  if (mode !== 'fast') {
+    const missing = await step('servers', servers)
+    if (missing.length > 0) return conclude(missing)
+  }
+  const complaints = [
+    ...(await step('types', () => command('tsc', ['-p', '.']))),
+    ...(await step('format', () => command('oxfmt', ['--check']))),
+    ...(await step('lint', () => command('oxlint', []))),
+    ...(await step('unit, tidy and contract tests', () => nodeTest(HERMETIC))),
+    ...(mode === 'fast' ? [] : await step('distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS))),
+    ...(mode === 'long' ? await step('long tests', () => nodeTest(LONG)) : []),
+    ...(mode === 'long' ? await step('audit', audit) : []),
+  ]
+  return conclude(complaints)
+}
+
+async function step(name: string, work: () => Promise<Complaints>): Promise<Complaints> {
+  if (isInterrupted) return [`${name}: interrupted`]
+  const startedAt = performance.now()
+  const complaints = await work()
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  console.log(`${complaints.length === 0 ? '✔' : '✖'} ${name} (${seconds} s)`)
+  return complaints.map(complaint => `${name}: ${complaint}`)
+}
+
+function conclude(complaints: Complaints): number {
+  if (complaints.length === 0) console.log(['\nEverything ran and passed.', ...remarks].join('\n'))
+  else console.error(`\nNot good:\n${complaints.map(complaint => `  ${complaint}`).join('\n')}`)
+  return complaints.length === 0 ? 0 : 1
+}
+
+async function servers(): Promise<Complaints> {
+  const provision = await provideServers()
+  return provision.outcome === 'ready' ? [] : provision.sentences
+}
+
+/** Shows what the command says only when it fails. */
+async function command(name: string, args: readonly string[]): Promise<Complaints> {
+  const child = (current = spawn(name, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] }))
+  const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
+  if (code === 0) return []
+  console.error(`${out}${err}`.trim())
+  return [`${name} found something; its lines are above`]
+}
+
+async function nodeTest(run: TestRun): Promise<Complaints> {
+  const { files, complaints } = filesOf(run)
+  if (files.length === 0) {
+    remarks.push(`There are no ${run.groups.join(', ')} tests.`)
+    return complaints
+  }
+  const options = { env: environment, timeout: run.runLimitMs }
+  const child = (current = spawn('node', [...nodeTestFlags(run), ...files], {
+    ...options,
+    stdio: ['inherit', 'inherit', 'pipe'],
+  }))
+  const [[code, signal], errors] = await Promise.all([once(child, 'close'), text(child.stderr)])
+  const lines = errors.split('\n').filter(Boolean)
+  const found = [...complaints, ...lines.filter(isComplaint)]
+  // Not the tests' own words, which the reporters have, but the runner's: that the servers did not start, for example.
+  for (const line of lines) if (!isComplaint(line)) console.error(line)
+  return code === 0 || found.length > 0 ? found : [`node --test ended with ${code ?? signal}`]
+}
+
+/** Counted here, because node --test is content with a pattern that matches nothing. There need not be long tests. */
+function filesOf({ groups }: TestRun): { files: readonly string[]; complaints: Complaints } {
+  const found = groups.map(group => ({ group, files: globSync(GROUPS[group]).toSorted() }))
+  const empty = found.filter(({ group, files }) => files.length === 0 && group !== 'long')
+  return {
+    files: found.flatMap(({ files }) => files),
+    complaints: empty.map(({ group }) => `no file matches ${GROUPS[group]}`),
+  }
+}
+
+const nodeTestFlags = (run: TestRun): readonly string[] => [
+  '--import=./test/servers/watchdog.ts',
+  '--test',
+  `--test-concurrency=${run.concurrency}`,
+  `--test-timeout=${run.testLimitMs}`,
+  ...(run.needsServers ? ['--test-global-setup=test/servers/global-setup.ts'] : []),
+  '--test-reporter=spec',
+  '--test-reporter-destination=stdout',
+  '--test-reporter=./scripts/test-complaints.ts',
+  '--test-reporter-destination=stderr',
+]
+
+interface AuditReport {
+  readonly message?: string
+  readonly metadata?: { readonly vulnerabilities: Readonly<Record<'high' | 'critical', number>> }
+}
+
+/** A registry that does not answer is no finding; it is said and the run goes on. */
+async function audit(): Promise<Complaints> {
+  const child = (current = spawn('npm', ['audit', '--omit=dev', '--json'], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }))
+  const report: AuditReport = JSON.parse(await text(child.stdout))
+  if (report.metadata === undefined) {
+    remarks.push(`Except the audit, because the registry did not answer: ${report.message ?? 'it gave no reason'}`)
+    return []
+  }
+  const { high, critical } = report.metadata.vulnerabilities
+  return high + critical === 0 ? [] : [`${high} high and ${critical} critical vulnerabilities: npm audit --omit=dev lists them`]
+}
+
+// The child ends by the same signal, in its own way: node --test stops its servers.
+function interrupt(signal: NodeJS.Signals): void {
+  isInterrupted = true
+  current?.kill(signal)
+}
+
+process.on('SIGINT', interrupt).on('SIGTERM', interrupt)
+process.exitCode = await main(process.argv[2])

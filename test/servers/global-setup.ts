@@ -1,0 +1,28 @@
+// The servers that a test run shares: started once before its files, stopped after them, named to them by environment variables.
+// A variable that is already set names a running server, and none is started. Tests that kill a server start their own.
+import { chromiumPath } from './chromium.ts'
+import { startNats } from './nats.ts'
+import { startPostgres } from './postgres.ts'
+import { programs, type ProgramName } from './programs.ts'
+import { startRedis } from './redis.ts'
+import type { TestServer } from './server.ts'
+import './watchdog.ts'
+
+const started: TestServer[] = []
+
+async function share(name: ProgramName, start: () => Promise<TestServer>): Promise<void> {
+  const { variable } = programs[name]
+  if (process.env[variable]) return
+  const server = await start()
+  started.push(server)
+  process.env[variable] = server.url
+}
+
+export async function globalSetup(): Promise<void> {
+  process.env[programs.chromium.variable] = chromiumPath()
+  await Promise.all([share('postgres', startPostgres), share('redis', startRedis), share('nats', startNats)])
+}
+
+export async function globalTeardown(): Promise<void> {
+  await Promise.all(started.map(server => server.stop()))
+}
