@@ -13,8 +13,9 @@ export interface BellUnderTest {
   close(): Promise<void>
 }
 
-export function bellContract(name: string, make: () => Promise<BellUnderTest>): void {
-  describe(`bell: ${name}`, () => {
+/** `concurrency`: how many laws are tried at once. They mostly wait; but a virtual clock has one time for all. */
+export function bellContract(name: string, make: () => Promise<BellUnderTest>, concurrency = 8): void {
+  describe(`bell: ${name}`, { concurrency }, () => {
     let under: BellUnderTest
     let count = 0
     before(async () => {
