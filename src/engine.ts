@@ -62,11 +62,12 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
   // The embedded store locks the folder: nothing else of the folder is touched before.
   const database = await openDatabase(config, folder, system)
   opening.defer(() => database.close())
+  // Before anyone reads the clock: it never runs backwards, so it would stand still until the database's time has caught up.
+  await followTime(system, database)
   const clock = folderClock(system, { folder, speed, anchor: config.clockAnchor })
   const newId = idMaker(clock, random)
   const secrets = openSecrets(folder, config, random)
   const migrated = await migrate(database)
-  await followTime(system, database)
   const servers = await openServers(config, system)
   opening.defer(() => servers.close())
 
@@ -199,15 +200,13 @@ async function vacuum(database: Database): Promise<void> {
 
 /** The system check when nothing runs: what there is, is opened, looked at and closed again. */
 export async function examine(config: Config, folder: string): Promise<Finding[]> {
+  await using opened = new AsyncDisposableStack()
   const clock = new SystemClock()
   const database = await storeToExamine(config, folder, clock)
+  if (database !== undefined && 'close' in database) opened.defer(() => database.close())
   const servers = await openServers(config, clock)
-  try {
-    return await diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats })
-  } finally {
-    await servers.close()
-    if (database !== undefined && 'close' in database) await database.close()
-  }
+  opened.defer(() => servers.close())
+  return await diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats })
 }
 
 async function storeToExamine(config: Config, folder: string, clock: Clock): Promise<Database | PacelineError | undefined> {

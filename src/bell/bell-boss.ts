@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { tell } from '../kernel/channels.ts'
 import { reasonOf } from '../kernel/errors.ts'
 import { service } from '../kernel/service.ts'
+import { within } from '../kernel/within.ts'
 import type { Database } from '../db/db.ts'
 import { answered } from './answered.ts'
 import type { Answer, Bell } from './bell.ts'
@@ -28,27 +29,39 @@ const QUEUE = {
 /** A ring that falls due is found by polling only; half a second costs 2–6 % of a core for twelve queues. */
 const WORK = { batchSize: 10, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true, perJobResults: true } as const
 
-const STOP_TIMEOUT_MS = 10_000
+const STOP_MS = 7_000
+
+/** As much as two clocks may differ; a ring that is earlier than that was set at another speed, and waits on. */
+const EARLY_MS = 5_000
 
 export class BossBell implements Bell {
   readonly #boss: PgBoss
   readonly #clock: Clock
   readonly #answers = new Map<string, Answer>()
   readonly #queues = new Map<string, Promise<void>>()
-  readonly service = service('bell', { open: () => this.#open(), shut: () => this.#shut() })
+  #stopping = AbortSignal.abort()
+  /** A database that is away makes every poll fail; the outage is told once. */
+  #away = false
+  readonly service = service('bell', { open: signal => this.#open(signal), shut: () => this.#shut() })
 
   constructor(database: Database, clock: Clock) {
     this.#clock = clock
     this.#boss = new PgBoss({
-      db: { executeSql: async (text, values) => ({ rows: await execute(database, text, values) }) },
+      db: {
+        executeSql: async (text, values) => {
+          const rows = await execute(database, text, values)
+          this.#away = false
+          return { rows }
+        },
+      },
       backend: database.kind,
       schedule: false,
       monitorIntervalSeconds: 5,
       superviseIntervalSeconds: 5,
     })
-    // A database that is away makes every poll fail; it is told, and polling goes on.
     this.#boss.on('error', error => {
-      tell('paceline:notice', { where: 'bell', sentence: `pg-boss: ${reasonOf(error)}` })
+      if (!this.#away) tell('paceline:notice', { where: 'bell', sentence: `pg-boss: ${reasonOf(error)}` })
+      this.#away = true
     })
   }
 
@@ -71,27 +84,45 @@ export class BossBell implements Bell {
     return (await this.#boss.update(bell, ring, { id: waiting.id, startAfter })).updated > 0
   }
 
-  async #open(): Promise<void> {
-    await this.#boss.start()
-    for (const [bell, answer] of this.#answers) {
-      await this.#queue(bell)
-      await this.#boss.work<Ring, JobResult[], typeof WORK>(
-        bell,
-        WORK,
-        async jobs => await Promise.all(jobs.map(job => this.#answer(bell, answer, job))),
-      )
+  async #open(signal: AbortSignal): Promise<void> {
+    this.#stopping = signal
+    try {
+      await this.#boss.start()
+      for (const [bell, answer] of this.#answers) {
+        await this.#queue(bell)
+        await this.#boss.work<Ring, JobResult[], typeof WORK>(
+          bell,
+          WORK,
+          async jobs => await Promise.all(jobs.map(job => this.#answer(bell, answer, job))),
+        )
+      }
+    } catch (error) {
+      // What pg-boss has started by then it would go on with.
+      await this.#shut()
+      throw error
     }
   }
 
   async #shut(): Promise<void> {
-    await this.#boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS })
     this.#queues.clear()
+    const stopped = this.#boss.stop({ graceful: true, timeout: STOP_MS })
+    await within(this.#clock.deadline(STOP_MS + 1_000), stopped).catch((error: unknown) => {
+      tell('paceline:notice', { where: 'bell', sentence: `pg-boss did not stop in time: ${reasonOf(error)}` })
+    })
   }
 
   async #answer(bell: string, answer: Answer, job: Job<Ring>): Promise<JobResult> {
-    // The database's clock and ours may differ by some milliseconds; a ring is never early by ours.
-    await this.#clock.sleep(job.data.at - this.#clock.now())
-    const outcome = await answered(bell, this.#clock, () => answer(job.data.key))
+    const { key, at } = job.data
+    const earlyMs = at - this.#clock.now()
+    if (earlyMs > EARLY_MS) {
+      await this.ring(bell, key, at)
+      return { id: job.id, status: 'completed' }
+    }
+    const due = await this.#clock.sleep(earlyMs, this.#stopping).then(
+      () => true,
+      () => false,
+    )
+    const outcome = due ? await answered(bell, this.#clock, () => answer(key)) : 'failed'
     return { id: job.id, status: outcome === 'done' ? 'completed' : 'failed' }
   }
 

@@ -6,6 +6,7 @@ import type { Answer, Bell } from './bell.ts'
 
 const RETRY_MS = 1_000
 const RETRY_MAX_MS = 60_000
+const RETRIES = 10
 
 interface Waiting {
   readonly at: number
@@ -69,7 +70,8 @@ export class VirtualBell implements Bell {
       if (!(await this.#cameDue(next))) continue
       this.#waiting.delete(id)
       failures = (await answerNow()) === 'done' ? 0 : failures + 1
-      if (failures > 0) this.#expect(id, this.#clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MAX_MS))
+      if (failures > 0 && failures <= RETRIES)
+        this.#expect(id, this.#clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MAX_MS))
     }
     this.#active.delete(id)
   }

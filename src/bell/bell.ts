@@ -2,8 +2,10 @@
 // says "look at this row now". Laws:
 // - a ring comes at its time or after it, by the clock it was given, never before;
 // - one ring per bell and key waits at a time; an earlier time moves it, a later one changes nothing;
-// - a ring that comes while its key is being answered is kept and comes after;
-// - at least once: a ring whose answer failed, or whose process died, comes again.
+// - a ring that comes while its key is being answered is kept; another process may answer it meanwhile: the row decides;
+// - at least once: a ring whose answer failed, or whose process died, comes again, up to ten times; then the sweep of due
+//   rows rings anew.
+// Answers are short (minutes at most): rings that came due together wait for the slowest of them.
 import type { Service } from '../kernel/service.ts'
 
 export type Answer = (key: string) => Promise<void>

@@ -2,11 +2,12 @@
 // contract suite: no statement timeout, advisory locks always succeed (there is one session and the folder lock).
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite, types, type PGliteInterface, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
-import { CHANNEL, type Database, type Listener, type Queryable, type Row } from './database.ts'
+import { Slots } from '../kernel/slots.ts'
+import { CHANNEL, guarded, type Database, type Listener, type Queryable, type Row } from './database.ts'
 import { syncedStart, syncFolder, syncToDisk } from './disk-sync.ts'
 import { lockFolder, type FolderLock } from './folder-lock.ts'
 import { TransactionGuard } from './transaction-guard.ts'
@@ -34,12 +35,10 @@ export async function openPglite(options: PgliteOptions = {}): Promise<PgliteDat
   if (folder === undefined) {
     return new PgliteDatabase(await PGlite.create({ ...common, startParams: [...PGlite.defaultStartParams, ...MEMORY] }))
   }
-  // PGlite would make world-readable folders; ours are made first.
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const lock = lockFolder(folder)
+  const lock = lockFolder(privateFolder(folder))
   try {
+    const dataDir = privateFolder(join(folder, 'store'))
     const start = fsync ? syncedStart(PGlite.defaultStartParams) : PGlite.defaultStartParams
-    const dataDir = join(folder, 'store')
     const pglite = await PGlite.create({ ...common, dataDir, startParams: [...start, ...MEMORY] })
     const syncs = fsync ? await synced(pglite, dataDir) : undefined
     return new PgliteDatabase(pglite, lock, syncs)
@@ -52,15 +51,22 @@ export async function openPglite(options: PgliteOptions = {}): Promise<PgliteDat
   }
 }
 
+// PGlite makes its files writable for everyone: only the folder around them protects them, also where it was there before.
+function privateFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+  return folder
+}
+
 // The sync hooks into PGlite's inside; should a new version move it, the start stops rather than promise what is not so.
 async function synced(pglite: PGlite, dataDir: string): Promise<() => number> {
   const syncs = syncToDisk(pglite)
   syncFolder(dataDir)
   const before = syncs()
   await pglite.exec("select pg_logical_emit_message(true, 'paceline', 'a commit that must reach the disk')")
-  if (syncs() === before)
-    throw new PacelineError('PACE_STORE_BROKEN', 'The embedded store does not sync its commits to the disk; nothing was started.')
-  return syncs
+  if (syncs() > before) return syncs
+  await pglite.close()
+  throw new PacelineError('PACE_STORE_BROKEN', 'The embedded store does not sync its commits to the disk; nothing was started.')
 }
 
 export class PgliteDatabase implements Database {
@@ -68,6 +74,8 @@ export class PgliteDatabase implements Database {
   readonly #pglite: PGliteInterface
   readonly #guard = new TransactionGuard()
   readonly #lock: FolderLock | undefined
+  readonly #turns = new Slots(1)
+  #closing: Promise<void> | undefined
   /** How many times the store was synced to the disk; undefined when it is not. */
   readonly syncs: (() => number) | undefined
 
@@ -78,13 +86,11 @@ export class PgliteDatabase implements Database {
   }
 
   async query<T = Row>(text: string, values: readonly unknown[] = []): Promise<T[]> {
-    this.#guard.check()
-    return await run(this.#pglite, text, values)
+    return await this.#alone(() => run(this.#pglite, text, values))
   }
 
   async script(text: string): Promise<Row[]> {
-    this.#guard.check()
-    return await runScript(this.#pglite, text)
+    return await this.#alone(() => scriptAlone(this.#pglite, text))
   }
 
   async notify(channel: string, payload: string): Promise<void> {
@@ -92,35 +98,45 @@ export class PgliteDatabase implements Database {
   }
 
   async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
-    this.#guard.check()
-    this.#assertOpen()
-    return await this.#guard.enter(() => this.#pglite.transaction(tx => work(queryable(tx))))
+    return await this.#alone(() => this.#guard.enter(() => this.#pglite.transaction(tx => work(queryable(tx)))))
   }
 
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
     assert.match(channel, CHANNEL)
+    const stop = await this.#alone(() => this.#pglite.listen(channel, guarded(listener)))
+    return async () => {
+      if (!this.#pglite.closed) await this.#alone(() => stop())
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#turns.use(() => this.#pglite.close())
+    } finally {
+      this.#lock?.release()
+    }
+  }
+
+  /** One at a time: between a failed script and the rollback of what it began, nobody else may use the one connection. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
     this.#guard.check()
-    return await this.#pglite.listen(channel, listener)
-  }
-
-  async close(): Promise<void> {
-    if (!this.#pglite.closed) await this.#pglite.close()
-    this.#lock?.release()
-  }
-
-  #assertOpen(): void {
-    if (this.#pglite.closed) throw closed()
+    return await this.#turns.use(async () => {
+      if (this.#pglite.closed) throw new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The embedded store is closed.')
+      return await work()
+    })
   }
 }
 
-const closed = (): PacelineError => new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The embedded store is closed.')
-
-type Handle = Pick<PGliteInterface, 'query' | 'exec' | 'closed'> | Pick<PgliteTransaction, 'query' | 'exec' | 'closed'>
+type Handle = Pick<PGliteInterface, 'query' | 'exec'> | Pick<PgliteTransaction, 'query' | 'exec'>
 
 // PGlite answers without ever yielding to the event loop: 2,000 awaited selects stalled the process for a second. One turn
 // after each call keeps a stall to a query's own time, and costs nothing measurable.
 async function run<T>(handle: Handle, text: string, values: readonly unknown[]): Promise<T[]> {
-  if (handle.closed) throw closed()
   try {
     return (await handle.query<T>(text, [...values])).rows
   } finally {
@@ -128,23 +144,28 @@ async function run<T>(handle: Handle, text: string, values: readonly unknown[]):
   }
 }
 
-async function runScript(handle: Handle, text: string): Promise<Row[]> {
-  if (handle.closed) throw closed()
+async function script(handle: Handle, text: string): Promise<Row[]> {
   try {
     return (await handle.exec(text)).flatMap(result => result.rows as Row[])
-  } catch (error) {
-    // A script may have opened a transaction of its own; left aborted, it would poison the one connection there is.
-    if (!('rollback' in handle)) await handle.exec('rollback')
-    throw error
   } finally {
     await nextTurn()
+  }
+}
+
+async function scriptAlone(pglite: PGliteInterface, text: string): Promise<Row[]> {
+  try {
+    return await script(pglite, text)
+  } catch (error) {
+    // It may have opened a transaction of its own.
+    await pglite.exec('rollback')
+    throw error
   }
 }
 
 function queryable(tx: PgliteTransaction): Queryable {
   return {
     query: async (text, values = []) => await run(tx, text, values),
-    script: async text => await runScript(tx, text),
+    script: async text => await script(tx, text),
     notify: async (channel, payload) => {
       await run(tx, 'select pg_notify($1, $2)', [channel, payload])
     },

@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { tell } from '../kernel/channels.ts'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import type { Database, Listener, Queryable, Row } from './database.ts'
+import { within } from '../kernel/within.ts'
 import { PostgresListener } from './postgres-listener.ts'
 import { brokenConnection, translated } from './postgres-errors.ts'
 import { TransactionGuard } from './transaction-guard.ts'
@@ -17,14 +18,32 @@ export interface PostgresOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
+/** How long closing waits for a server's goodbye; one that hangs never says it. */
+const CLOSE_MS = 3_000
+/** The longest that a timer can be: no limit, as far as anyone will wait. */
+const UNHURRIED_MS = 2 ** 31 - 1
 
-const bigOrNumber = (text: string): number | bigint => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
+type Parser = (text: string) => unknown
+
+const asText: Parser = text => text
+const bigOrNumber: Parser = text => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
+
+// pg's types do not know it.
+const { arrayParser } = types as unknown as { arrayParser: { create(text: string, item: Parser): { parse(): unknown } } }
+const listOf =
+  (item: Parser): Parser =>
+  text =>
+    arrayParser.create(text, item).parse()
 
 /** The embedded store's manner of giving values; pg's own gives int8 as strings and dates at local midnight. */
-const parsers: Record<number, (text: string) => unknown> = {
+const parsers: Record<number, Parser> = {
   [types.builtins.INT8]: bigOrNumber,
-  [types.builtins.DATE]: text => text,
-  [types.builtins.INTERVAL]: text => text,
+  [types.builtins.DATE]: asText,
+  [types.builtins.INTERVAL]: asText,
+  1016: listOf(bigOrNumber), // int8[]
+  1182: listOf(asText), // date[]
+  1187: listOf(asText), // interval[]
+  1231: listOf(asText), // numeric[]
 }
 
 const getTypeParser = ((oid: number, format: 'text' | 'binary') =>
@@ -32,11 +51,16 @@ const getTypeParser = ((oid: number, format: 'text' | 'binary') =>
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { url, clock, connections = 10, statementTimeoutMs = 30_000 } = options
-  const settings = { connectionString: url, types: { getTypeParser }, application_name: 'paceline', keepAlive: true }
+  const settings = {
+    connectionString: url,
+    types: { getTypeParser },
+    application_name: 'paceline',
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  }
   const pool = new Pool({
     ...settings,
     max: connections,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     // The server's own limit answers first; this one is for a server that does not answer at all.
     query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
@@ -46,7 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   pool.on('error', error => {
     tell('paceline:notice', { where: 'db', sentence: `A connection to PostgreSQL was lost: ${reasonOf(error)}` })
   })
-  const database = new PostgresDatabase(pool, new PostgresListener(() => new Client(settings), clock))
+  const database = new PostgresDatabase(pool, new PostgresListener(() => new Client(settings), clock), clock)
   try {
     await database.query('select 1')
   } catch (error) {
@@ -68,40 +92,42 @@ class PostgresDatabase implements Database {
   readonly kind = 'postgres'
   readonly #pool: Pool
   readonly #listener: PostgresListener
+  readonly #clock: Clock
   readonly #guard = new TransactionGuard()
+  /** Checked-out connections that must not go back to the pool. */
+  readonly #spoilt = new WeakSet<PoolClient>()
+  #closing: Promise<void> | undefined
 
-  constructor(pool: Pool, listener: PostgresListener) {
+  constructor(pool: Pool, listener: PostgresListener, clock: Clock) {
     this.#pool = pool
     this.#listener = listener
+    this.#clock = clock
   }
 
   async query<T = Row>(text: string, values: readonly unknown[] = []): Promise<T[]> {
     this.#guard.check()
-    return await this.#withClient(client => run<T>(client, text, values))
+    return await this.#withClient(client => run<T>(client, { text, values: [...values] }))
   }
 
   async script(text: string): Promise<Row[]> {
     this.#guard.check()
-    return await this.#withClient(client => scriptAlone(client, text))
+    return await this.#withClient(client => this.#undone(client, () => run<Row>(client, { text })))
   }
 
   async notify(channel: string, payload: string): Promise<void> {
     await this.query('select pg_notify($1, $2)', [channel, payload])
   }
 
-  async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (tx: Queryable) => Promise<T>, { unhurried = false } = {}): Promise<T> {
     this.#guard.check()
-    return await this.#withClient(async client => {
-      await client.query('begin')
-      try {
-        const result = await this.#guard.enter(() => work(queryable(client)))
+    return await this.#withClient(client =>
+      this.#undone(client, async () => {
+        await client.query(unhurried ? 'begin; set local statement_timeout = 0' : 'begin')
+        const result = await this.#guard.enter(() => work(queryable(client, unhurried)))
         await client.query('commit')
         return result
-      } catch (error) {
-        if (!brokenConnection(error)) await client.query('rollback')
-        throw error
-      }
-    })
+      }),
+    )
   }
 
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
@@ -109,9 +135,30 @@ class PostgresDatabase implements Database {
     return await this.#listener.listen(channel, listener)
   }
 
-  async close(): Promise<void> {
-    await this.#listener.close()
-    if (!this.#pool.ending) await this.#pool.end()
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    const ended = Promise.all([this.#listener.close(), this.#pool.end()])
+    await within(this.#clock.deadline(CLOSE_MS), ended).catch((error: unknown) => {
+      tell('paceline:notice', { where: 'db', sentence: `PostgreSQL did not say goodbye: ${reasonOf(error)}` })
+    })
+  }
+
+  /** Rolls back what failed. The caller hears why it failed, not that the rollback failed too. */
+  async #undone<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!brokenConnection(error)) {
+        await client.query('rollback').catch(() => {
+          this.#spoilt.add(client)
+        })
+      }
+      throw error
+    }
   }
 
   // A connection that failed on the wire is thrown away; one whose statement was refused goes back to the pool.
@@ -127,7 +174,7 @@ class PostgresDatabase implements Database {
       throw translated(error)
     } finally {
       client?.off('error', heardByTheNextStatement)
-      client?.release(broken)
+      client?.release(broken || this.#spoilt.has(client))
     }
   }
 }
@@ -135,32 +182,25 @@ class PostgresDatabase implements Database {
 // A connection lost between two statements of a transaction has nobody to tell; unheard, the event would end the process.
 const heardByTheNextStatement = (): void => undefined
 
-async function run<T>(client: ClientBase, text: string, values: readonly unknown[]): Promise<T[]> {
-  return (await client.query(text, [...values])).rows as T[]
+interface Statement {
+  readonly text: string
+  readonly values?: unknown[]
+  readonly query_timeout?: number
 }
 
-async function script(client: ClientBase, text: string): Promise<Row[]> {
+async function run<T>(client: ClientBase, statement: Statement): Promise<T[]> {
   // Of several statements pg gives several results, which its types do not say.
-  const results: QueryResult<Row> | QueryResult<Row>[] = await client.query<Row>(text)
-  return [results].flat().flatMap(result => result.rows)
+  const results = (await client.query(statement)) as QueryResult | QueryResult[]
+  return [results].flat().flatMap(result => result.rows as T[])
 }
 
-async function scriptAlone(client: ClientBase, text: string): Promise<Row[]> {
-  try {
-    return await script(client, text)
-  } catch (error) {
-    // A script may have opened a transaction of its own, which must not go back to the pool with the connection.
-    if (!brokenConnection(error)) await client.query('rollback')
-    throw error
-  }
-}
-
-function queryable(client: ClientBase): Queryable {
+function queryable(client: ClientBase, unhurried: boolean): Queryable {
+  const patience = unhurried ? { query_timeout: UNHURRIED_MS } : {}
   return {
-    query: async (text, values = []) => await run(client, text, values),
-    script: async text => await script(client, text),
+    query: async (text, values = []) => await run(client, { text, values: [...values], ...patience }),
+    script: async text => await run(client, { text, ...patience }),
     notify: async (channel, payload) => {
-      await client.query('select pg_notify($1, $2)', [channel, payload])
+      await run(client, { text: 'select pg_notify($1, $2)', values: [channel, payload] })
     },
   }
 }

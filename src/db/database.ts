@@ -6,7 +6,9 @@
 //   for a while: something may have been missed, look for yourself.
 // - A database that does not answer is PACE_DATABASE_UNAVAILABLE, a statement over its time PACE_DATABASE_TIMEOUT; what the
 //   server says about a statement keeps its SQLSTATE in `code`.
-// - Values: int8 is a number (a bigint beyond 2^53), date and numeric are strings, timestamptz is a Date, bytea a Buffer.
+// - Values, also inside arrays: int8 is a number (a bigint beyond 2^53), date and numeric are strings, timestamptz is a Date, bytea a Buffer.
+import { tell } from '../kernel/channels.ts'
+
 export type Row = Record<string, unknown>
 
 export interface Queryable {
@@ -19,7 +21,8 @@ export type Listener = (payload: string | undefined) => void
 
 export interface Database extends Queryable {
   readonly kind: 'pglite' | 'postgres'
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  /** `unhurried`: its statements may take as long as they need (migrations). */
+  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: { readonly unhurried?: boolean }): Promise<T>
   /** Returns the function that stops listening. */
   listen(channel: string, listener: Listener): Promise<() => Promise<void>>
   close(): Promise<void>
@@ -27,3 +30,14 @@ export interface Database extends Queryable {
 
 /** Channels are our own words: held to what needs no quoting, so that nothing can be smuggled into LISTEN. */
 export const CHANNEL = /^[a-z][a-z_]{0,50}$/
+
+/** A listener that throws is a fault of its own room; it must not end the connection or the process. */
+export const guarded =
+  (listener: Listener): Listener =>
+  payload => {
+    try {
+      listener(payload)
+    } catch (error) {
+      tell('paceline:fault', { where: 'a listener to the database', error })
+    }
+  }

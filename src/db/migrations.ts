@@ -34,9 +34,7 @@ export function migrationsIn(folder: URL = FOLDER): Migration[] {
 
 /** Returns the names of the migrations that were applied now. */
 export async function migrate(database: Database, migrations: readonly Migration[] = migrationsIn()): Promise<string[]> {
-  return await database.transaction(async tx => {
-    // Waiting for another process's migration, and a migration itself, may take longer than a statement may.
-    await tx.script('set local statement_timeout = 0')
+  const apply = async (tx: Queryable): Promise<string[]> => {
     await tx.query('select pg_advisory_xact_lock($1)', [LOCK])
     const due = await dueIn(tx, migrations)
     for (const { version, name, hash, text } of due) {
@@ -44,7 +42,9 @@ export async function migrate(database: Database, migrations: readonly Migration
       await tx.query('insert into paceline_migration (version, name, hash) values ($1, $2, $3)', [version, name, hash])
     }
     return due.map(({ name }) => name)
-  })
+  }
+  // Waiting for another process's migration, and a migration itself, may take longer than a statement may.
+  return await database.transaction(apply, { unhurried: true })
 }
 
 interface Applied {

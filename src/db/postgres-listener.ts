@@ -1,36 +1,42 @@
 // One connection that holds every LISTEN of this process. When it breaks it comes back by itself, takes up all channels
 // again and tells each listener `undefined`: something may have been missed.
 import assert from 'node:assert/strict'
-import type pg from 'pg'
+import type { Client } from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { tell } from '../kernel/channels.ts'
-import { reasonOf } from '../kernel/errors.ts'
-import { CHANNEL, type Listener } from './database.ts'
+import { PacelineError, reasonOf } from '../kernel/errors.ts'
+import { CHANNEL, guarded, type Listener } from './database.ts'
+import { brokenConnection, translated } from './postgres-errors.ts'
 
 const RETRY_MS = 500
 
 export class PostgresListener {
-  readonly #makeClient: () => pg.Client
+  readonly #makeClient: () => Client
   readonly #clock: Clock
   readonly #closing = new AbortController()
   readonly #listeners = new Map<string, Set<Listener>>()
-  #client: Promise<pg.Client> | undefined
+  #client: Promise<Client> | undefined
 
-  constructor(makeClient: () => pg.Client, clock: Clock) {
+  constructor(makeClient: () => Client, clock: Clock) {
     this.#makeClient = makeClient
     this.#clock = clock
   }
 
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
     assert.match(channel, CHANNEL)
-    const listeners = this.#listeners.get(channel) ?? new Set()
-    this.#listeners.set(channel, listeners.add(listener))
+    if (this.#closing.signal.aborted) throw new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The database is closed.')
+    // A function of its own for each call: the same listener may be given twice, and each is stopped for itself.
+    const own = guarded(listener)
+    this.#listeners.set(channel, (this.#listeners.get(channel) ?? new Set()).add(own))
     this.#client ??= this.#connect()
-    await (await this.#client).query(`listen ${channel}`)
+    try {
+      await (await this.#client).query(`listen ${channel}`)
+    } catch (error) {
+      this.#forget(channel, own)
+      throw translated(error)
+    }
     return async () => {
-      listeners.delete(listener)
-      if (listeners.size > 0 || !this.#listeners.delete(channel)) return
-      await (await this.#client)?.query(`unlisten ${channel}`)
+      if (this.#forget(channel, own) === 'last') await this.#unlisten(channel)
     }
   }
 
@@ -44,15 +50,32 @@ export class PostgresListener {
     )
   }
 
-  async #connect(): Promise<pg.Client> {
+  #forget(channel: string, listener: Listener): 'last' | 'more' {
+    const listeners = this.#listeners.get(channel)
+    if (!listeners?.delete(listener) || listeners.size > 0) return 'more'
+    this.#listeners.delete(channel)
+    return 'last'
+  }
+
+  // On a broken connection there is nothing to take back: the next one takes up only what is still listened to.
+  async #unlisten(channel: string): Promise<void> {
+    try {
+      await (await this.#client)?.query(`unlisten ${channel}`)
+    } catch (error) {
+      if (!brokenConnection(error) && !this.#closing.signal.aborted) throw translated(error)
+    }
+  }
+
+  async #connect(): Promise<Client> {
     for (;;) {
       const client = this.#makeClient()
+      // The end that follows an error is what counts.
       client.on('error', () => undefined)
       try {
         await client.connect()
         for (const channel of this.#listeners.keys()) await client.query(`listen ${channel}`)
-        client.on('notification', message => {
-          for (const listener of this.#listeners.get(message.channel) ?? []) listener(message.payload ?? '')
+        client.on('notification', ({ channel, payload }) => {
+          for (const listener of this.#listeners.get(channel) ?? []) listener(payload ?? '')
         })
         client.once('end', () => {
           this.#reconnect()

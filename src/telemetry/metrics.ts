@@ -2,6 +2,7 @@
 // are left out and counted. Labels never hold an athlete, an activity or an address; whoever adds one keeps to that.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../kernel/clock.ts'
+import { within } from '../kernel/within.ts'
 
 export interface GaugeSample {
   readonly name: string
@@ -115,17 +116,4 @@ async function textOf(gauges: Gauges): Promise<string> {
     gauge.set(labels, value)
   }
   return await registry.metrics()
-}
-
-async function within<T>(deadline: AbortSignal, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const abort = (): void => {
-    late.reject(deadline.reason)
-  }
-  deadline.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    deadline.removeEventListener('abort', abort)
-  }
 }

@@ -10,6 +10,8 @@ export interface BellUnderTest {
   open(): Bell
   /** Awaits something that time must pass for. */
   run<T>(work: Promise<T>): Promise<T>
+  /** Makes every ring of a bell due by the store's own time, where the store has one. */
+  hasten?(bell: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -124,6 +126,21 @@ export function bellContract(name: string, make: () => Promise<BellUnderTest>, c
       await under.run(twice())
       await stop(bell)
       assert.equal(answers, 2)
+    })
+
+    test('a ring that is far too early for the clock waits on, and holds up neither the others nor the stop', async () => {
+      const { bell, name, heard, next } = await listening()
+      // As if time had run faster when it was set: due by the store's reckoning, and hours early by the clock's.
+      await bell.ring(name, 'early', under.clock.now() + 7_200_000)
+      await under.hasten?.(name)
+      await bell.ring(name, 'due', under.clock.now())
+      await next(1)
+      await pause(1_500)
+      await stop(bell)
+      assert.deepEqual(
+        heard.map(ring => ring.key),
+        ['due'],
+      )
     })
 
     test('a schedule rings at each of its times', async () => {

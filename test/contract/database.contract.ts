@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Database } from '../../src/db/db.ts'
 import { migrate, type Migration } from '../../src/db/db.ts'
+import { until } from '../waiting.ts'
 
 export interface DatabaseTraits {
   /** true, or why a statement is never ended for taking too long. */
@@ -44,6 +45,13 @@ export function databaseContract(name: string, open: () => Promise<Database>, tr
       assert.deepEqual(await db.query('select count(*) from other'), [{ count: 0 }])
     })
 
+    test('a failed script does no harm to those who wait for their turn behind it', async () => {
+      const failed = db.script('begin; select 1/0; commit')
+      const others = [db.query('select 1 as one'), db.transaction(async tx => await tx.query('select 1 as one'))]
+      await assert.rejects(failed, { code: '22012' })
+      assert.deepEqual(await Promise.all(others), [[{ one: 1 }], [{ one: 1 }]])
+    })
+
     test('a statement over its time is ended and told', async t => {
       if (traits.endsSlowStatements !== true) {
         t.diagnostic(`declared difference: ${traits.endsSlowStatements}`)
@@ -71,11 +79,15 @@ export function databaseContract(name: string, open: () => Promise<Database>, tr
 
     test('after close every call is told that the database is not there, and close may be repeated', async () => {
       const own = await open()
-      await own.close()
+      await Promise.all([own.close(), own.close()])
       await own.close()
       await assert.rejects(own.query('select 1'), { code: 'PACE_DATABASE_UNAVAILABLE' })
       await assert.rejects(
         own.transaction(async tx => await tx.query('select 1')),
+        { code: 'PACE_DATABASE_UNAVAILABLE' },
+      )
+      await assert.rejects(
+        own.listen('news', () => undefined),
         { code: 'PACE_DATABASE_UNAVAILABLE' },
       )
     })
@@ -103,6 +115,12 @@ function valueLaws(db: () => Database): void {
       nothing: null,
       real: 1.5,
     })
+  })
+
+  test('values inside arrays come back in the same manner', async () => {
+    const [row] = await db().query(`select array[42, 9007199254740993]::int8[] as whole, array['2025-03-30']::date[] as days,
+      array[1.50, 2]::numeric[] as exact, array['90 minutes']::interval[] as spans`)
+    assert.deepEqual(row, { whole: [42, 9007199254740993n], days: ['2025-03-30'], exact: ['1.50', '2'], spans: ['01:30:00'] })
   })
 
   test('values go in in one manner', async () => {
@@ -227,6 +245,21 @@ function listenLaws(db: () => Database): void {
     assert.deepEqual(heard, ['committed'])
   })
 
+  test('each listener is stopped for itself, however often, and one that throws harms nobody', async () => {
+    const heard: string[] = []
+    const stopA = await db().listen('shared', () => heard.push('a'))
+    const stopThrowing = await db().listen('shared', () => {
+      throw new Error('a listener of no use')
+    })
+    const stopB = await db().listen('shared', () => heard.push('b'))
+    await stopA()
+    await stopA()
+    await db().notify('shared', '')
+    await until(() => heard.length > 0)
+    await Promise.all([stopB(), stopThrowing()])
+    assert.deepEqual(heard, ['b'])
+  })
+
   test('a channel with a smuggled statement is refused', async () => {
     await assert.rejects(db().listen('news; drop table thing', () => undefined))
   })
@@ -269,9 +302,4 @@ function migrationLaws(db: () => Database): void {
   test('a store of a newer Paceline stops the start', async () => {
     await assert.rejects(migrate(db(), [first]), { code: 'PACE_MIGRATION_UNKNOWN', message: /migration 2 \(step-2\)/ })
   })
-}
-
-/** Waits for something that is certain to happen; the runner's own limit ends a test in which it does not. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await wait(10)
 }

@@ -9,6 +9,7 @@ import { Redis as Client } from 'ioredis'
 import { hear } from '../../src/kernel/channels.ts'
 import type { Redis, RedisScript } from '../../src/redis/redis.ts'
 import type { TestServer } from '../servers/server.ts'
+import { eventually } from '../waiting.ts'
 
 export interface RedisRig {
   readonly server: TestServer
@@ -26,30 +27,6 @@ const UNAVAILABLE = { code: 'PACE_REDIS_UNAVAILABLE' }
 const PATIENT_MS = 2_000
 // An adapter that waits for this runs into the test's time limit.
 const NEVER_MS = 600_000
-
-export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = 200; ; left--) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (left === 0) throw error
-      await sleep(50)
-    }
-  }
-}
-
-/** A stop signal is on its way for a moment, so a last answer may still come. */
-async function freeze(server: TestServer, redis: Redis): Promise<void> {
-  server.freeze()
-  for (let left = 200; left > 0; left--) {
-    const answered = await redis.ping().then(
-      () => true,
-      () => false,
-    )
-    if (!answered) return
-  }
-  assert.fail('the server does not freeze')
-}
 
 /** Speaks to the server beside the adapter. */
 async function admin<T>(server: TestServer, work: (client: Client) => Promise<T>): Promise<T> {
@@ -143,7 +120,7 @@ export function redisContract(adapter: string, openAdapter: () => Promise<RedisR
 
     test('a frozen server is unavailable after the deadline, and answers again when it thaws', async () => {
       const redis = await open({ deadlineMs: 300 })
-      await freeze(rig.server, redis)
+      await rig.server.freeze()
       await assert.rejects(redis.run(count, ['n'], []), { ...UNAVAILABLE, message: /no answer within 300 ms/ })
       await assert.rejects(redis.ping(), UNAVAILABLE)
       rig.server.thaw()
@@ -153,7 +130,7 @@ export function redisContract(adapter: string, openAdapter: () => Promise<RedisR
     test('a script that was not answered in time may have run, but never twice', async () => {
       const redis = await open({ deadlineMs: 300 })
       await eventually(() => redis.run(count, ['warm'], []))
-      await freeze(rig.server, redis)
+      await rig.server.freeze()
       await assert.rejects(redis.run(count, ['n'], []), UNAVAILABLE)
       rig.server.thaw()
       await eventually(() => redis.ping())
@@ -203,7 +180,7 @@ export function redisContract(adapter: string, openAdapter: () => Promise<RedisR
 
     test('closing ends while the server is down or frozen', async () => {
       const [frozen, down] = [await open({ deadlineMs: 300 }), await open({ deadlineMs: 300 })]
-      await freeze(rig.server, frozen)
+      await rig.server.freeze()
       await frozen.close()
       rig.server.thaw()
       await rig.server.kill()

@@ -58,6 +58,15 @@ describe('the embedded store on disk', () => {
     inner.remove()
   })
 
+  test('a folder that was there and open to all is closed to others', async () => {
+    const inner = testFolder()
+    mkdirSync(join(inner.path, 'data', 'store'), { recursive: true, mode: 0o755 })
+    await prepareFolder(join(inner.path, 'data'))
+    const modes = ['data', 'data/store'].map(name => statSync(join(inner.path, name)).mode & 0o777)
+    assert.deepEqual(modes, [0o700, 0o700])
+    inner.remove()
+  })
+
   test('a folder that holds something else is told, not overwritten', async () => {
     const other = testFolder()
     mkdirSync(join(other.path, 'store'))

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { migrate, migrationsIn, openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
-import { databaseContract, until } from '../contract/database.contract.ts'
+import { databaseContract } from '../contract/database.contract.ts'
 import { sqlContract } from '../contract/sql.contract.ts'
 import { startProgram } from '../programs/child.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import type { TestServer } from '../servers/server.ts'
+import { until } from '../waiting.ts'
 import { freshDatabase } from './fresh-database.ts'
 
 const clock = new SystemClock()
@@ -38,6 +39,14 @@ test('ten processes that start at once migrate once', async () => {
     applied,
     migrationsIn().map(migration => migration.name),
   )
+})
+
+test('a migration may take longer than a statement may', async () => {
+  const database = await openPostgres({ url: await fresh.url(), clock, statementTimeoutMs: 200 })
+  const slow = { version: 1, name: 'slow', hash: 'h', text: 'select pg_sleep(6)' }
+  assert.deepEqual(await migrate(database, [slow]), ['slow'])
+  await assert.rejects(database.query('select pg_sleep(6)'), { code: 'PACE_DATABASE_TIMEOUT' })
+  await database.close()
 })
 
 test('a server that cannot be used is told in one sentence, without the password', async () => {
@@ -103,9 +112,29 @@ describe('when PostgreSQL goes away', () => {
     assert.deepEqual(heard, ['before', undefined, 'after'])
   })
 
+  test('work that fails on a lost connection is told its own failure', async () => {
+    const failing = database.transaction(async tx => {
+      await tx.query('select 1')
+      await server.kill()
+      throw new Error('the work says no')
+    })
+    await assert.rejects(failing, { message: 'the work says no' })
+    await server.restart()
+    await until(answers)
+  })
+
   test('a server that hangs fails the statement, and not for ever', async () => {
-    server.freeze()
+    await server.freeze()
     await assert.rejects(database.query('select 1'), { code: 'PACE_DATABASE_UNAVAILABLE' })
+    server.thaw()
+    await until(answers)
+  })
+
+  test('closing ends also while the server hangs', { timeout: 30_000 }, async () => {
+    const own = await openPostgres({ url: server.url, clock })
+    await own.listen('news', () => undefined)
+    await server.freeze()
+    await own.close()
     server.thaw()
     await until(answers)
   })

@@ -15,34 +15,11 @@ import { SystemClock } from '../../src/kernel/clock.ts'
 import { startNats } from '../servers/nats.ts'
 import { folderOf } from '../servers/programs.ts'
 import { startServer, type Place, type TestServer } from '../servers/server.ts'
+import { eventually } from '../waiting.ts'
 import { testFolder } from '../stores.ts'
 
 const clock = new SystemClock()
 const UNAVAILABLE = { code: 'PACE_NATS_UNAVAILABLE' }
-
-async function eventually(attempt: () => Promise<void>): Promise<void> {
-  for (let left = 200; ; left--) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (left === 0) throw error
-      await sleep(50)
-    }
-  }
-}
-
-/** A stop signal is on its way for a moment, so a last answer may still come. */
-async function freeze(server: TestServer, nats: Nats): Promise<void> {
-  server.freeze()
-  for (let left = 200; left > 0; left--) {
-    const answered = await nats.ping().then(
-      () => true,
-      () => false,
-    )
-    if (!answered) return
-  }
-  assert.fail('the server does not freeze')
-}
 
 const nameOf = ({ folder }: Place): string => basename(folder)
 
@@ -135,7 +112,7 @@ describe('nats', { timeout: 60_000 }, () => {
     const server = await start()
     const nats = await open(server.url, 300)
     await eventually(() => nats.ping())
-    await freeze(server, nats)
+    await server.freeze()
     await assert.rejects(nats.ping(), { ...UNAVAILABLE, message: /no answer within 300 ms/ })
     server.thaw()
     await eventually(() => nats.ping())
@@ -143,7 +120,7 @@ describe('nats', { timeout: 60_000 }, () => {
 
   test('a server that is frozen at the start does not stop the opening and is found when it thaws', async () => {
     const server = await start()
-    await freeze(server, await open(server.url, 300))
+    await server.freeze()
     const nats = await open(server.url, 300)
     await assert.rejects(nats.ping(), UNAVAILABLE)
     server.thaw()
@@ -194,7 +171,7 @@ describe('nats', { timeout: 60_000 }, () => {
   test('closing ends while the server is frozen or down, before and after a first connection', { timeout: 15_000 }, async () => {
     const server = await start()
     const [connected, frozen] = [await open(server.url, 300), await open(server.url, 300)]
-    await freeze(server, connected)
+    await server.freeze()
     const silent = await open(server.url, 300)
     await Promise.all([frozen.close(), silent.close()])
     await server.kill()

@@ -7,8 +7,9 @@ import { text } from 'node:stream/consumers'
 import { Redis as Client } from 'ioredis'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { openRedis, type Redis } from '../../src/redis/redis.ts'
-import { eventually, redisContract } from '../contract/redis.contract.ts'
+import { redisContract } from '../contract/redis.contract.ts'
 import { startRedis } from '../servers/redis.ts'
+import { eventually } from '../waiting.ts'
 
 const clock = new SystemClock()
 

@@ -86,7 +86,7 @@ test('the servers that a run shares are named to its files and answer', async ()
 test('a frozen server keeps its connections and answers when it is thawed', async () => {
   const server = await own(startPostgres())
   await withPostgres(server.url, async client => {
-    server.freeze()
+    await server.freeze()
     const answer = client.query('select 1').then(() => 'answered')
     assert.equal(await Promise.race([answer, sleep(300, 'silent')]), 'silent')
     server.thaw()

@@ -2,7 +2,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { until } from '../contract/database.contract.ts'
+import { until } from '../waiting.ts'
 import { paceline, silent, up, type Settings, type Up } from '../programs/paceline.ts'
 import { startNats } from '../servers/nats.ts'
 import { startPostgres } from '../servers/postgres.ts'
@@ -62,7 +62,7 @@ describe('distributed', () => {
   }
 
   test('when a part hangs, readyz still answers and names it', async () => {
-    servers.budget.freeze()
+    await servers.budget.freeze()
     assert.equal((await readiness(server.url)).body.error, 'Not ready: budget.')
     servers.budget.thaw()
     await until(async () => (await readiness(server.url)).status === 200)

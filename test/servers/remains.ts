@@ -41,6 +41,10 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 export const isAlive = (pid: number): boolean =>
   process.platform === 'linux' ? /^\d+ \(.*\) [^ZX]/s.test(read(`/proc/${pid}/stat`)) : signal(pid, 0)
 
+/** Halted, or ended and not asked after yet by its halted parent. */
+export const standsStill = (pid: number): boolean =>
+  process.platform !== 'linux' || !isAlive(pid) || /^\d+ \(.*\) [Tt]/s.test(read(`/proc/${pid}/stat`))
+
 /**
  * Signals a process and all that come from it, and says who they were. PostgreSQL's are session leaders of their own, so a
  * signal to the process group does not reach them.

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '../../src/kernel/errors.ts'
 import { discard, watch } from './reaper.ts'
-import { isAlive, signal, signalFamily } from './remains.ts'
+import { isAlive, standsStill, signal, signalFamily } from './remains.ts'
 
 export interface TestServer {
   readonly url: string
@@ -30,7 +30,7 @@ export interface TestServer {
   /** After `kill` or `halt`: the same port, the same data. */
   restart(): Promise<void>
   /** Its processes stand still: connections stay open and nothing answers. */
-  freeze(): void
+  freeze(): Promise<void>
   thaw(): void
 }
 
@@ -189,7 +189,11 @@ function running(recipe: Recipe, place: Place, first: ChildProcess): TestServer 
       assert(hasEnded(child) && !stopped, `${recipe.name} runs already or was stopped for good`)
       child = await relaunch(recipe, place)
     },
-    freeze: () => void signalFamily(pid(), 'SIGSTOP'),
+    freeze: async () => {
+      const family = signalFamily(pid(), 'SIGSTOP')
+      // The signal is on its way for a moment, in which a last answer may still come.
+      assert(await within(HALT_MS, () => family.every(standsStill)), `${recipe.name} does not freeze`)
+    },
     thaw: () => void signalFamily(pid(), 'SIGCONT'),
   }
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Clock } from '../../kernel/clock.ts'
 import { PacelineError, reasonOf } from '../../kernel/errors.ts'
+import { within } from '../../kernel/within.ts'
 import { redactText } from '../../telemetry/telemetry.ts'
 import { errorAnswer } from '../answers.ts'
 import type { App, HttpParts, Part } from '../app.ts'
@@ -50,18 +51,12 @@ export function healthRoutes(app: App, { clock, demo, metrics, parts, version }:
 
 async function failureOf({ name, check }: Part, clock: Clock): Promise<{ name: string; reason: string } | undefined> {
   const deadline = clock.deadline(CHECK_DEADLINE_MS)
-  const late = Promise.withResolvers<never>()
-  const abort = (): void => {
-    late.reject(new Error(`no answer within ${CHECK_DEADLINE_MS} ms`))
-  }
-  deadline.addEventListener('abort', abort)
   try {
-    await Promise.race([check(), late.promise])
+    await within(deadline, check())
     return undefined
   } catch (error) {
+    if (error === deadline.reason) return { name, reason: `no answer within ${CHECK_DEADLINE_MS} ms` }
     // Anyone may ask: an address with a password in it is not for them.
     return { name, reason: redactText(reasonOf(error)) }
-  } finally {
-    deadline.removeEventListener('abort', abort)
   }
 }

@@ -1,0 +1,19 @@
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { SystemClock } from '../kernel/clock.ts'
+import type { Database } from './database.ts'
+import { followTime } from './database-time.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A database whose clock is wrong by `offMs`: a real one cannot be set wrong without the machine's. */
+const database = (offMs: number): Database =>
+  ({ query: () => Promise.resolve([{ ms: Date.now() + offMs }]) }) as unknown as Database
+
+for (const offMs of [HOUR_MS, -HOUR_MS]) {
+  test(`a clock that was not read yet takes the database's time, ${offMs / HOUR_MS} hours away`, async () => {
+    const clock = new SystemClock()
+    await followTime(clock, database(offMs))
+    assert(Math.abs(clock.now() - Date.now() - offMs) < 1_000)
+  })
+}

@@ -1,0 +1,14 @@
+// Waits for work, but no longer than the signal allows. The work itself goes on: what cannot be cancelled can at least be left.
+export async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const abort = (): void => {
+    late.reject(signal.reason)
+  }
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
