@@ -1,0 +1,20 @@
+// WHOOP, put together.
+import { siteOf } from '../site.ts'
+import type { Vendor } from '../vendor.ts'
+import { endpointsOf, type WhoopEndpoints } from './endpoints.ts'
+import { facts } from './facts.ts'
+import { rateReport } from './limits.ts'
+import { oauthOf } from './oauth.ts'
+import { judge } from './verdict.ts'
+import { webhooksOf } from './webhooks.ts'
+
+export const whoop: Vendor<WhoopEndpoints> = {
+  name: 'whoop',
+  facts,
+  judge,
+  rateReport,
+  open: credentials => {
+    const site = siteOf(facts, credentials)
+    return { name: 'whoop', facts, oauth: oauthOf(site), endpoints: endpointsOf(site), webhooks: webhooksOf(credentials) }
+  },
+}
