@@ -33,11 +33,14 @@ export function atEpoch(written: string | undefined, now: number): number | unde
   return later(trimmed.length > 11 ? Number(trimmed) : Number(trimmed) * MILLISECONDS, now)
 }
 
-/** RFC 9110: seconds or a date. */
+/** RFC 9110's date; `Date.parse` alone reads a year into almost anything. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/** Seconds or a date. */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const written = headers['retry-after']
   if (written === undefined) return undefined
-  const at = /^\s*[A-Z][a-z]{2},/.test(written) ? Date.parse(written) : Number.NaN
+  const at = HTTP_DATE.test(written) ? Date.parse(written) : Number.NaN
   return Number.isNaN(at) ? afterSeconds(written, now) : later(at, now)
 }
 
