@@ -32,6 +32,17 @@ export const place = z.tuple([z.number().min(-90).max(90), z.number().min(-180).
 
 export const words = z.array(z.string())
 
+/** The longest page any vendor sends has 250 entries; each that cannot be read costs time, and a body has room for millions. */
+const ENTRIES_MAX = 10_000
+
+/** Counted before the entries are looked at: a check of the library's own would come after them. */
+const listWithin = (max: number) =>
+  z.custom<unknown[]>(value => Array.isArray(value) && value.length <= max, { error: `not a list of up to ${max}` })
+
+export const entries = listWithin(ENTRIES_MAX)
+
+export const listOf = <T extends z.ZodType>(schema: T, max: number) => listWithin(max).pipe(z.array(schema))
+
 const firstIssue = (error: z.ZodError): string => {
   const issue = error.issues[0]
   if (issue === undefined) return 'an unknown shape'
@@ -82,13 +93,13 @@ export interface Page<T> {
   readonly total?: number | undefined
 }
 
-export const pageOf = <T>(schema: z.ZodType<T>, entries: readonly unknown[], idField = 'id'): Page<T> =>
-  pageBy(entry => readValue(schema, entry), entries, idField)
+export const pageOf = <T>(schema: z.ZodType<T>, list: readonly unknown[], idField = 'id'): Page<T> =>
+  pageBy(entry => readValue(schema, entry), list, idField)
 
-export function pageBy<T>(read: (entry: unknown) => Value<T>, entries: readonly unknown[], idField: string): Page<T> {
+export function pageBy<T>(read: (entry: unknown) => Value<T>, list: readonly unknown[], idField: string): Page<T> {
   const items: T[] = []
   const broken: Broken[] = []
-  for (const entry of entries) {
+  for (const entry of list) {
     const reading = read(entry)
     if (reading.outcome === 'ok') items.push(reading.value)
     else broken.push({ id: idOf(entry, idField), reason: reading.reason })
@@ -97,10 +108,11 @@ export function pageBy<T>(read: (entry: unknown) => Value<T>, entries: readonly 
 }
 
 function idOf(entry: unknown, field: string): string | undefined {
-  const found = z.object({ [field]: id }).safeParse(entry)
-  return found.success ? found.data[field] : undefined
+  if (typeof entry !== 'object' || entry === null) return undefined
+  const found = id.safeParse(Reflect.get(entry, field))
+  return found.success ? found.data : undefined
 }
 
 /** A bare array is the whole page. */
 export const readsPage = <T>(schema: z.ZodType<T>, idField?: string): Read<Page<T>> =>
-  readsJson(z.array(z.unknown()).transform(entries => pageOf(schema, entries, idField)))
+  readsJson(entries.transform(list => pageOf(schema, list, idField)))

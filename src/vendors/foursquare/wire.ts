@@ -1,7 +1,7 @@
 // Foursquare's check-ins, under its names, out of their envelope. `timeZoneOffset` is minutes; `count` is the lifetime total,
 // whatever was filtered.
 import { z } from 'zod'
-import { decimal, flag, id, optional, pageOf, text, whole, type Page } from '../shapes.ts'
+import { decimal, entries, flag, id, optional, pageOf, text, whole, type Page } from '../shapes.ts'
 
 const location = z.object({
   address: optional(text),
@@ -35,7 +35,7 @@ export const checkin = z.object({
 export type FoursquareCheckin = z.infer<typeof checkin>
 
 export const checkins = z
-  .object({ response: z.object({ checkins: z.object({ count: optional(whole), items: z.array(z.unknown()) }) }) })
+  .object({ response: z.object({ checkins: z.object({ count: optional(whole), items: entries }) }) })
   .transform(({ response: { checkins } }): Page<FoursquareCheckin> => ({
     ...pageOf(checkin, checkins.items),
     total: checkins.count ?? undefined,

@@ -1,7 +1,6 @@
 // What can be asked of Garmin: to send history again, and what a ping announced. Everything else it sends by itself.
 import assert from 'node:assert/strict'
-import { z } from 'zod'
-import { pageBy, readsJson, readsNothing, type Page, type Read } from '../shapes.ts'
+import { entries, pageBy, readsJson, readsNothing, type Page, type Read } from '../shapes.ts'
 import { requestOf, type Site } from '../site.ts'
 import type { VendorRequest } from '../vendor.ts'
 import type { GarminSummary } from '../webhooks.ts'
@@ -62,4 +61,4 @@ export function isOurs(site: Site, callbackUrl: string): boolean {
 }
 
 const readsSummaries = (subject: GarminSummary['subject']): Read<Page<GarminSummary>> =>
-  readsJson(z.array(z.unknown()).transform(entries => pageBy(entry => readSummary(subject, entry), entries, 'summaryId')))
+  readsJson(entries.transform(list => pageBy(entry => readSummary(subject, entry), list, 'summaryId')))

@@ -2,7 +2,7 @@
 // (ping). The only proof is a header with our client id, so a callback to another host is refused here.
 import { z } from 'zod'
 import { parseJson } from '../json.ts'
-import { id, readValue, text, optional, whole, words, type Broken, type Value } from '../shapes.ts'
+import { entries, id, readValue, text, optional, whole, words, type Broken, type Value } from '../shapes.ts'
 import type { Site } from '../site.ts'
 import { isSame, NO_HANDSHAKE, proven, refused, type Events, type WebhookEvent, type Webhooks } from '../webhooks.ts'
 import { isOurs } from './endpoints.ts'
@@ -73,7 +73,8 @@ function read(body: Uint8Array, site: Site): Events {
 function readList(key: string, list: unknown, site: Site): readonly Value<WebhookEvent>[] {
   const readEntry = readerOf(key)
   if (readEntry === undefined) return [{ outcome: 'ok', value: { kind: 'other', type: key.slice(0, 100) } }]
-  return Array.isArray(list) ? list.map(entry => readEntry(entry, site)) : [{ outcome: 'malformed', reason: 'not a list' }]
+  const found = readValue(entries, list)
+  return found.outcome === 'ok' ? found.value.map(entry => readEntry(entry, site)) : [found]
 }
 
 export const webhooksOf = (site: Site): Webhooks => ({

@@ -1,7 +1,7 @@
 // Garmin's summaries, under Garmin's names (its spelling of Celsius too). Anything but the ids and the start may be missing,
 // and grows as the watch syncs on: the same `summaryId` comes again and replaces what was there.
 import { z } from 'zod'
-import { day, decimal, flag, id, optional, text, whole } from '../shapes.ts'
+import { day, decimal, flag, id, listOf, optional, text, whole } from '../shapes.ts'
 
 const activityFields = {
   activityId: optional(id),
@@ -30,6 +30,9 @@ const activityFields = {
 
 export const activity = z.object({ userId: id, summaryId: id, ...activityFields })
 
+/** A day has 86,400 seconds, and what lasts longer comes as a file only. */
+const SAMPLES_MAX = 100_000
+
 /** Absolute and irregular times; a sensor that said nothing leaves its field out. */
 const sample = z.object({
   startTimeInSeconds: whole,
@@ -54,7 +57,7 @@ export const activityDetails = z.object({
   summaryId: id,
   activityId: optional(id),
   summary: z.object(activityFields),
-  samples: z.array(sample).nullish(),
+  samples: listOf(sample, SAMPLES_MAX).nullish(),
   laps: optional(z.array(z.object({ startTimeInSeconds: whole }))),
 })
 

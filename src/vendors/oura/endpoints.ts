@@ -1,6 +1,6 @@
 // What can be asked of Oura. Ranges are local days; whether the last one is included is not published, so ask for a day more.
 import { z } from 'zod'
-import { optional, pageOf, readsJson, readsNothing, readsPage, text, type Page, type Read } from '../shapes.ts'
+import { entries, optional, pageOf, readsJson, readsNothing, readsPage, text, type Page, type Read } from '../shapes.ts'
 import { requestOf, segment, type Ask, type Site } from '../site.ts'
 import type { Charge, VendorRequest } from '../vendor.ts'
 import { dailySleep, sleep, subscription, type OuraDailySleep, type OuraSleep, type OuraSubscription } from './wire.ts'
@@ -38,7 +38,7 @@ export interface OuraEndpoints {
 const readsCollection = <T>(schema: z.ZodType<T>): Read<Page<T>> =>
   readsJson(
     z
-      .object({ data: z.array(z.unknown()), next_token: optional(text) })
+      .object({ data: entries, next_token: optional(text) })
       .transform(({ data, next_token }) => ({ ...pageOf(schema, data), nextToken: next_token || undefined })),
   )
 

@@ -1,7 +1,7 @@
 // Strava's streams: eleven channels of equal length. Types the activity lacks are left out of the answer; a sample the sensor
 // missed is null. No channel at all is `absent`; channels of unequal length are `malformed`, for they would be drawn shifted.
 import { z } from 'zod'
-import { flag, place, readsJson, type Read } from '../shapes.ts'
+import { readsJson, type Read } from '../shapes.ts'
 
 export const STREAM_KEYS = [
   'time',
@@ -18,12 +18,27 @@ export const STREAM_KEYS = [
 ] as const
 export type StreamKey = (typeof STREAM_KEYS)[number]
 
+type Place = readonly [number, number]
+
+/** Checked by hand, for there are up to a million samples: the library takes several times as long and lists every bad one. */
+const samples = <T>(isSample: (value: unknown) => boolean) =>
+  z.object({
+    data: z.custom<readonly (T | null)[]>(data => Array.isArray(data) && data.every(isSample), { error: 'not samples' }),
+  })
+
+const isNumber = (value: unknown): boolean => value === null || Number.isFinite(value)
+const isFlag = (value: unknown): boolean => value === null || typeof value === 'boolean' || value === 0 || value === 1
+const isPlace = (value: unknown): boolean =>
+  value === null || (Array.isArray(value) && (value.length === 0 || value.length === 2) && value.every(Number.isFinite))
+
 // Integers are promised for some and decimals sent: kept as they come, nothing stores them in integer columns.
-const numbers = z.object({ data: z.array(z.number().nullable()) })
-const flags = z.object({ data: z.array(flag.nullable()) })
-const places = z.object({
-  data: z.array(z.union([place, z.tuple([]).transform(() => null), z.null()])),
-})
+const numbers = samples<number>(isNumber)
+const flags = samples<boolean | number>(isFlag).transform(({ data }) => ({
+  data: data.map(value => (value === null ? null : Boolean(value))),
+}))
+const places = samples<Place | readonly []>(isPlace).transform(({ data }) => ({
+  data: data.map((value): Place | null => (value?.length === 2 ? value : null)),
+}))
 
 const channels = z.object({
   time: numbers.nullish(),

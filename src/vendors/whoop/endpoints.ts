@@ -2,7 +2,7 @@
 // are repeated with it.
 import assert from 'node:assert/strict'
 import { z } from 'zod'
-import { optional, pageOf, readsJson, text, type Page } from '../shapes.ts'
+import { entries, optional, pageOf, readsJson, text, type Page } from '../shapes.ts'
 import { requestOf, segment, type Site } from '../site.ts'
 import type { Charge, VendorRequest } from '../vendor.ts'
 import { sleep, type WhoopSleep } from './wire.ts'
@@ -27,12 +27,10 @@ export interface WhoopEndpoints {
 
 /** On the last page the token is absent, null or empty. */
 const readsRecords = readsJson(
-  z
-    .object({ records: z.array(z.unknown()), next_token: optional(text) })
-    .transform(({ records, next_token }): Page<WhoopSleep> => ({
-      ...pageOf(sleep, records),
-      nextToken: next_token || undefined,
-    })),
+  z.object({ records: entries, next_token: optional(text) }).transform(({ records, next_token }): Page<WhoopSleep> => ({
+    ...pageOf(sleep, records),
+    nextToken: next_token || undefined,
+  })),
 )
 
 const isoOf = (at: number | undefined): string | undefined => (at === undefined ? undefined : new Date(at).toISOString())
