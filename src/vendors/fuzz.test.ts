@@ -68,7 +68,58 @@ const { value: shaped } = fc.letrec(tie => ({
     fc.dictionary(names, tie('value'), { maxKeys: 8 }),
   ),
 }))
-const json = fc.oneof(shaped, fc.jsonValue({ maxDepth: 6 })).map(value => JSON.stringify(value) ?? 'undefined')
+const START = '2026-01-02T00:00:00Z'
+const samples: readonly unknown[] = [
+  [{ id: 1, start_date: START, start_latlng: [1, 2], map: { polyline: 'x' }, laps: [{ id: 2 }], gear: { id: 'b1' } }],
+  { time: { data: [0, 1] }, latlng: { data: [[1, 2], []] }, moving: { data: [true, 0] } },
+  [{ unique_id: 'u', urls: { '5000': 'x' }, sizes: { '5000': [1, 2] }, location: [] }],
+  {
+    data: [
+      {
+        id: 'd',
+        day: '2026-01-02',
+        bedtime_start: START,
+        bedtime_end: START,
+        hrv: { interval: 5, items: [1, null], timestamp: START },
+      },
+    ],
+  },
+  { records: [{ id: 'w', start: START, score_state: 'SCORED', score: { stage_summary: {} } }], next_token: 'x' },
+  {
+    meta: { code: 200 },
+    response: { checkins: { count: 1, items: [{ id: 'c', createdAt: 1, venue: { id: 'v', location: {} } }] } },
+  },
+  { access_token: 'a', refresh_token: 'r', expires_in: 5, scope: 'a b', athlete: { id: 7 } },
+  [
+    {
+      userId: 'u',
+      summaryId: 's',
+      calendarDate: '2026-01-02',
+      startTimeInSeconds: 1,
+      durationInSeconds: 2,
+      sleepLevelsMap: { deep: [] },
+    },
+  ],
+  {
+    activityDetails: [{ userId: 'u', summaryId: 's', summary: { startTimeInSeconds: 1 }, samples: [{ startTimeInSeconds: 1 }] }],
+  },
+  {
+    deregistrations: [{ userId: 'u' }],
+    userPermissionsChange: [{ userId: 'u', permissions: ['A'] }],
+    sleeps: [{ callbackURL: 'x' }],
+  },
+  { object_type: 'athlete', object_id: 7, aspect_type: 'update', owner_id: 7, updates: { authorized: 'false' } },
+  { event_type: 'update', data_type: 'sleep', object_id: 'd', user_id: 'u', event_time: START },
+  { message: 'x', errors: [{ resource: 'AccessToken', field: 'activity:read_permission', code: 'missing' }] },
+]
+
+/** The sample with its n-th value, in the order in which they are written, replaced. */
+function spoilt(sample: unknown, n: number, replacement: unknown): unknown {
+  let left = n
+  return JSON.parse(JSON.stringify(sample), (_, value: unknown) => (left-- === 0 ? replacement : value))
+}
+const almost = fc.tuple(fc.constantFrom(...samples), fc.nat(30), leaf).map(parts => spoilt(...parts))
+const json = fc.oneof(almost, shaped, fc.jsonValue({ maxDepth: 6 })).map(value => JSON.stringify(value) ?? 'undefined')
 const odd = fc.constantFrom(
   '',
   'NaN',

@@ -49,7 +49,9 @@ test('nesting as deep as a megabyte allows ends in a reason, with long numbers i
   assert.deepEqual(parse('['.repeat(65)), bad('nested more than 64 deep'))
 })
 
-test('brackets side by side are not deep', () => {
+test('brackets side by side or inside text are not deep', () => {
+  const text = `${'['.repeat(99)}"\\${'{'.repeat(99)}`
+  assert.deepEqual(parse(JSON.stringify({ [text]: text })), ok({ [text]: text }))
   assert.deepEqual(parse(`[${Array.from({ length: 200 }, () => '[]').join(',')}]`), ok(Array.from({ length: 200 }, () => [])))
 })
 

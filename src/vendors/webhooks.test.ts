@@ -99,7 +99,19 @@ for (const scheme of schemes) {
 
   test(`${scheme.name}: a signed timestamp that is none, or in the other unit, is refused`, () => {
     const otherUnit = scheme.unitMs === 1 ? String(NOW / 1000) : String(NOW)
-    for (const timestamp of [otherUnit, '', 'now', '-1', '1e12', 'NaN', '9'.repeat(40), '0x10'])
+    for (const timestamp of [
+      otherUnit,
+      `${scheme.now}.0`,
+      ` ${scheme.now}`,
+      `+${scheme.now}`,
+      '',
+      'now',
+      '-1',
+      '1e12',
+      'NaN',
+      '9'.repeat(40),
+      '0x10',
+    ])
       assert.equal(prove(scheme.sign(OWN.clientSecret, timestamp, body), timestamp), 'refused', timestamp)
   })
 

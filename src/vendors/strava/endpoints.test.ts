@@ -43,7 +43,7 @@ const rows: [request: VendorRequest<unknown>, line: string, more: string][] = [
   [endpoints.deauthorise(), 'POST https://www.strava.com/oauth/deauthorize', `deauthorise authorised again ${both}`],
 ]
 for (const [request, line, more] of rows) {
-  test(`${request.method} ${request.endpoint} is asked as Strava wants it (${line.length})`, () => {
+  test(`${line} is how Strava wants to be asked`, () => {
     assert.equal(`${request.method} ${request.url}`, line)
     const cost = request.cost.map(({ pool, units }) => `${pool} ${units}`).join(', ')
     const manner = [request.authorised ? 'authorised' : 'own', request.idempotent ? 'again' : 'once'].join(' ')

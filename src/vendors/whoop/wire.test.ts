@@ -78,6 +78,7 @@ test('the count belongs to the limit that is nearest', () => {
   assert.deepEqual(report(limits), [minute, day])
   assert.deepEqual(report(limits, ''), [minute, day])
   assert.deepEqual(report(limits, '101'), [minute, day])
+  assert.deepEqual(report('100, 100;window=60, 100;window=3600', '98'), [minute, { windowSeconds: 3600, limit: 100 }])
   for (const odd of ['', '100', ',', 'a;window=b', '100;window=', '0;window=60']) assert.equal(report(odd, '5'), undefined, odd)
 })
 
