@@ -19,6 +19,7 @@ const event = z.object({
   ),
 })
 type Wire = z.infer<typeof event>
+const subscribed = z.object({ subscription_id: id })
 
 function handshake(query: Readonly<Record<string, string | undefined>>, verifyToken: string | undefined): Handshake {
   if (query['hub.mode'] !== 'subscribe') return refused('not a subscription')
@@ -36,7 +37,7 @@ function proveSignature({ headers, body }: Delivery, terms: ProofTerms, secret: 
 
 function proveSubscription(body: Uint8Array, ours: readonly string[]): Proof {
   const parsed = parseJson(body)
-  const found = parsed.outcome === 'ok' ? z.object({ subscription_id: id }).safeParse(parsed.value) : undefined
+  const found = parsed.outcome === 'ok' ? subscribed.safeParse(parsed.value) : undefined
   const theirs = found?.data?.subscription_id
   return ours.some(one => isSame(one, theirs)) ? proven : refused('not a subscription of ours')
 }
