@@ -9,6 +9,14 @@ export interface Facts {
   /** `where` is declared in the source, so that it can be a label; what varies is in the other fields. */
   'paceline:fault': { where: string; error: unknown; requestId?: string }
   'paceline:notice': { where: string; sentence: string }
+  'paceline:call': {
+    vendor: string
+    endpoint: string
+    callClass: string
+    outcome: string
+    status: number | undefined
+    durationMs: number
+  }
   'paceline:bell': { bell: string; outcome: 'done' | 'failed'; durationMs: number }
 }
 

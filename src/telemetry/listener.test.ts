@@ -79,6 +79,23 @@ test('a notice is a sentence, and a bell is news only when it failed', async t =
   assert.match(await metrics.text(), /^paceline_bell_rings_total\{bell="sweep",outcome="failed"\} 1$/m)
 })
 
+test("a call is counted by the answer's status, or by what came instead", async t => {
+  const { lines, metrics } = listening(t)
+  const call = { vendor: 'strava', endpoint: 'activity-list', callClass: 'live', durationMs: 300 }
+  tell('paceline:call', { ...call, outcome: 'ok', status: 200 })
+  tell('paceline:call', { ...call, outcome: 'timeout', status: undefined })
+  assert.partialDeepStrictEqual(lines, [
+    { level: 'info', endpoint: 'activity-list', status: 200, msg: 'call' },
+    { outcome: 'timeout' },
+  ])
+  const text = await metrics.text()
+  for (const status of ['200', 'timeout']) {
+    const labels = `vendor="strava",endpoint="activity-list",class="live",status="${status}"`
+    assert(text.includes(`paceline_vendor_requests_total{${labels}} 1`))
+  }
+  assert.match(text, /^paceline_vendor_request_seconds_count\{vendor="strava",endpoint="activity-list"\} 2$/m)
+})
+
 test('after its end nothing more is heard', async t => {
   const { lines, metrics, stop } = listening(t)
   stop()

@@ -28,6 +28,12 @@ export function listen(log: Log, metrics: Metrics): () => void {
     hear('paceline:notice', ({ where, sentence }) => {
       log.info({ where }, sentence)
     }),
+    hear('paceline:call', fact => {
+      const { vendor, endpoint, callClass, status, outcome, durationMs } = fact
+      metrics.vendorRequests.inc({ vendor, endpoint, class: callClass, status: status ?? outcome })
+      metrics.vendorSeconds.observe({ vendor, endpoint }, durationMs / 1000)
+      log.info(fact, 'call')
+    }),
     hear('paceline:bell', fact => {
       metrics.bellRings.inc({ bell: fact.bell, outcome: fact.outcome })
       log[fact.outcome === 'failed' ? 'warn' : 'debug'](fact, 'bell')

@@ -80,6 +80,19 @@ function instrumentsIn(registry: Registry) {
       labelNames: ['service'],
       registers,
     }),
+    vendorRequests: new Counter({
+      name: 'paceline_vendor_requests_total',
+      help: 'Calls to vendors, by the status of the answer or what came instead',
+      labelNames: ['vendor', 'endpoint', 'class', 'status'],
+      registers,
+    }),
+    vendorSeconds: new Histogram({
+      name: 'paceline_vendor_request_seconds',
+      help: 'Time until a vendor answered',
+      labelNames: ['vendor', 'endpoint'],
+      buckets: REQUEST_BUCKETS,
+      registers,
+    }),
     bellRings: new Counter({
       name: 'paceline_bell_rings_total',
       help: 'Bells answered',

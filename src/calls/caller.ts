@@ -1,0 +1,127 @@
+// The one way out: permit, slot, attempt, verdict, perhaps once more.
+import type { Clock } from '../kernel/clock.ts'
+import { between, type Random } from '../kernel/random.ts'
+import { tell } from '../kernel/channels.ts'
+import { judge, rateReport, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
+import type { CallOutcome } from './outcome.ts'
+import type { CallClass, Permit, PermitSource, Spent } from './permit.ts'
+import type { Slots } from '../kernel/slots.ts'
+import { send, type Attempt, type Fetch } from './wire.ts'
+
+export interface CallsParts {
+  readonly fetch: Fetch
+  readonly clock: Clock
+  readonly random: Random
+  readonly permits: PermitSource
+  /** Simultaneous calls, by vendor. */
+  readonly slots: (vendor: VendorName) => Slots
+}
+
+export interface CallOptions {
+  readonly callClass: CallClass
+  readonly athleteId?: string
+  /** Cancelling it cancels the call. */
+  readonly signal?: AbortSignal
+  readonly attemptMs?: number
+  readonly totalMs?: number
+  readonly maxBytes?: number
+}
+
+const ATTEMPT_MS = 15_000
+const TOTAL_MS = 40_000
+/** The largest honest answer is Garmin's activity details; streams are some hundred kilobytes. */
+const MAX_BYTES = 110 * 1024 * 1024
+const RETRY_MS = { from: 250, to: 1_000 }
+
+export class Calls {
+  readonly #parts: CallsParts
+
+  constructor(parts: CallsParts) {
+    this.#parts = parts
+  }
+
+  async call<T>(request: VendorRequest<T>, options: CallOptions): Promise<CallOutcome<T>> {
+    const { clock, random } = this.#parts
+    const total = clock.deadline(options.totalMs ?? TOTAL_MS)
+    const first = await this.#attempt(request, options, total)
+    if (!request.idempotent || !mayPass(first)) return first
+    const rested = await clock.sleep(between(random, RETRY_MS.from, RETRY_MS.to), either(total, options.signal)).then(
+      () => true,
+      () => false,
+    )
+    options.signal?.throwIfAborted()
+    return rested ? await this.#attempt(request, options, total) : first
+  }
+
+  async #attempt<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
+    const waiting = either(total, options.signal)
+    try {
+      return await this.#parts.slots(request.vendor).use(() => this.#permitted(request, options, total), waiting)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (total.aborted) return { outcome: 'timeout', reason: 'no turn came within the whole time of the call' }
+      throw error
+    }
+  }
+
+  async #permitted<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
+    const { vendor, endpoint, cost } = request
+    const answer = await this.#parts.permits({
+      vendor,
+      endpoint,
+      cost,
+      callClass: options.callClass,
+      athleteId: options.athleteId,
+    })
+    if (answer.outcome === 'exhausted') return { outcome: 'no_permit', retryAt: answer.resetAt }
+    if (answer.outcome === 'unavailable') return { outcome: 'no_permit', retryAt: undefined }
+    return await this.#spend(request, options, total, answer.permit)
+  }
+
+  async #spend<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal, permit: Permit): Promise<CallOutcome<T>> {
+    const { clock, fetch } = this.#parts
+    if (options.signal?.aborted || total.aborted) {
+      await permit.giveBack()
+      options.signal?.throwIfAborted()
+      return { outcome: 'timeout', reason: 'the whole time of the call was over' }
+    }
+    const startedAt = clock.now()
+    const patience = AbortSignal.any([clock.deadline(options.attemptMs ?? ATTEMPT_MS), either(total, options.signal)])
+    const attempt = await send(fetch, request, patience, options.maxBytes ?? MAX_BYTES)
+    const outcome = outcomeOf(request, attempt, clock.now())
+    if (attempt.kind === 'broken' && !attempt.sent) await permit.giveBack()
+    else await permit.settle(spentOn(request.vendor, outcome, attempt))
+    tell('paceline:call', {
+      vendor: request.vendor,
+      endpoint: request.endpoint,
+      callClass: options.callClass,
+      outcome: outcome.outcome,
+      status: attempt.kind === 'answer' ? attempt.response.status : undefined,
+      // How long the vendor took is real time, however fast ours runs.
+      durationMs: (clock.now() - startedAt) / clock.speed,
+    })
+    options.signal?.throwIfAborted()
+    return outcome
+  }
+}
+
+function spentOn(vendor: VendorName, { outcome }: CallOutcome<unknown>, attempt: Attempt): Spent {
+  if (attempt.kind !== 'answer') return { outcome, status: undefined, report: undefined }
+  return { outcome, status: attempt.response.status, report: rateReport(vendor, attempt.response) }
+}
+
+function outcomeOf<T>(request: VendorRequest<T>, attempt: Attempt, now: number): CallOutcome<T> {
+  if (attempt.kind === 'silent') return { outcome: 'timeout', reason: 'no answer came in time' }
+  if (attempt.kind === 'broken') return { outcome: 'transient', reason: attempt.reason }
+  if (attempt.kind === 'too_large') return { outcome: 'malformed', reason: 'the answer is larger than it may be' }
+  if (attempt.kind === 'led_away') {
+    return { outcome: 'rejected', status: attempt.status, reason: `a redirect to ${attempt.host} was refused` }
+  }
+  const verdict = judge(request.vendor, attempt.response, now)
+  return verdict.outcome === 'ok' ? request.read(attempt.response) : verdict
+}
+
+const mayPass = ({ outcome }: CallOutcome<unknown>): boolean => outcome === 'transient' || outcome === 'timeout'
+
+const either = (one: AbortSignal, other: AbortSignal | undefined): AbortSignal =>
+  other === undefined ? one : AbortSignal.any([one, other])

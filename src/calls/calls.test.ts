@@ -1,0 +1,198 @@
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SystemClock, VirtualClock, type Clock } from '../kernel/clock.ts'
+import { seeded } from '../kernel/random.ts'
+import { Slots } from '../kernel/slots.ts'
+import { openVendor, type VendorRequest } from '../vendors/vendors.ts'
+import { Calls, type CallOutcome, type Fetch, type PermitSource } from './calls.ts'
+
+const strava = openVendor('strava', { clientId: '1', clientSecret: 's', baseUrl: 'http://vendor.test' })
+const detail = strava.endpoints.activityDetail('7')
+const update = { ...detail, idempotent: false }
+
+/** A permit source that writes down what became of each permit. */
+function ledger(refuseAfter = Number.POSITIVE_INFINITY): { permits: PermitSource; entries: string[] } {
+  const entries: string[] = []
+  const permits: PermitSource = () => {
+    if (entries.length >= refuseAfter) return Promise.resolve({ outcome: 'exhausted', resetAt: 900_000 })
+    const at = entries.push('taken') - 1
+    const become = (what: string): Promise<void> => {
+      entries[at] = what
+      return Promise.resolve()
+    }
+    return Promise.resolve({
+      outcome: 'granted',
+      permit: { giveBack: () => become('returned'), settle: ({ outcome }) => become(`spent: ${outcome}`) },
+    })
+  }
+  return { permits, entries }
+}
+
+const answer =
+  (status: number, body = '{}', headers: Record<string, string> = {}): (() => Promise<Response>) =>
+  () =>
+    Promise.resolve(new Response(body, { status, headers }))
+const networkError =
+  (code: string): (() => Promise<Response>) =>
+  () =>
+    Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) }))
+
+interface Tried {
+  readonly outcome: CallOutcome<unknown>
+  readonly entries: readonly string[]
+  readonly asked: number
+}
+
+/** Runs a call against answers in turn, on virtual time. */
+async function tried(
+  request: VendorRequest<unknown>,
+  answers: readonly ((clock: Clock, signal: AbortSignal) => Promise<Response>)[],
+  refuseAfter?: number,
+): Promise<Tried> {
+  const clock = new VirtualClock(1_000)
+  const { permits, entries } = ledger(refuseAfter)
+  let asked = 0
+  const fetch: Fetch = (_, init) => {
+    const next = answers[asked++]
+    assert(next, 'asked more often than there are answers')
+    assert(init.signal)
+    return next(clock, init.signal)
+  }
+  const calls = new Calls({ fetch, clock, random: seeded(1), permits, slots: () => new Slots(4) })
+  const outcome = await clock.runUntil(calls.call(request, { callClass: 'live' }))
+  return { outcome, entries, asked }
+}
+
+const silence = (clock: Clock, signal: AbortSignal): Promise<Response> =>
+  clock.sleep(3_600_000, signal).then(() => new Response('late'))
+
+describe('one call', () => {
+  test('a vendor that answers is asked once, under one permit', async () => {
+    const { outcome, entries } = await tried(strava.endpoints.listSubscriptions(), [answer(200, '[]')])
+    assert.equal(outcome.outcome, 'ok')
+    assert.deepEqual(entries, ['spent: ok'])
+  })
+
+  for (const [what, first, outcome] of [
+    ['too many', answer(429), 'rate_limited'],
+    [
+      'an expired token',
+      answer(401, '{"message":"Authorization Error","errors":[{"resource":"Athlete","field":"access_token","code":"invalid"}]}'),
+      'unauthorised',
+    ],
+    ['nothing there', answer(404), 'absent'],
+    ['a refusal', answer(400), 'rejected'],
+    ['nonsense', answer(200, '<html>'), 'malformed'],
+    ['a redirect to another host', answer(302, '', { location: 'https://elsewhere.test/' }), 'rejected'],
+  ] as const) {
+    test(`${what} is ${outcome}, and is not asked again`, async () => {
+      const result = await tried(detail, [first])
+      assert.equal(result.outcome.outcome, outcome)
+      assert.deepEqual(result.entries, [`spent: ${outcome}`])
+    })
+  }
+
+  for (const [what, first] of [
+    ['a server error', answer(503)],
+    ["Strava's maintenance", answer(597)],
+    ['a reset connection', networkError('ECONNRESET')],
+    ['silence', silence],
+  ] as const) {
+    test(`${what} is asked once more, under a permit of its own`, async () => {
+      const { outcome, entries, asked } = await tried(strava.endpoints.listSubscriptions(), [first, answer(200, '[]')])
+      assert.equal(outcome.outcome, 'ok')
+      assert.equal(asked, 2)
+      assert.match(entries[0] ?? '', /^spent: (transient|timeout)$/)
+    })
+
+    test(`${what} on a request that may not be repeated is an outcome at once`, async () => {
+      const { outcome, asked } = await tried(update, [first])
+      assert.match(outcome.outcome, /^(transient|timeout)$/)
+      assert.equal(asked, 1)
+    })
+  }
+
+  test('two failures are the end', async () => {
+    const { outcome, asked } = await tried(detail, [answer(500), answer(502)])
+    assert.equal(outcome.outcome, 'transient')
+    assert.equal(asked, 2)
+  })
+
+  test('a request that never left gives its permit back', async () => {
+    const { outcome, entries } = await tried(detail, [networkError('ECONNREFUSED'), networkError('ENOTFOUND')])
+    assert.equal(outcome.outcome, 'transient')
+    assert.deepEqual(entries, ['returned', 'returned'])
+  })
+
+  test('without a permit nothing is sent, neither at first nor again', async () => {
+    const none = await tried(detail, [], 0)
+    assert.deepEqual(none.outcome, { outcome: 'no_permit', retryAt: 900_000 })
+    const once = await tried(detail, [answer(500)], 1)
+    assert.deepEqual([once.outcome.outcome, once.asked], ['no_permit', 1])
+  })
+
+  test('an answer larger than allowed is malformed', async () => {
+    const clock = new VirtualClock(0)
+    const calls = new Calls({
+      fetch: answer(200, 'x'.repeat(2_000)),
+      clock,
+      random: seeded(1),
+      permits: ledger().permits,
+      slots: () => new Slots(1),
+    })
+    const outcome = await clock.runUntil(calls.call(detail, { callClass: 'live', maxBytes: 1_000 }))
+    assert.equal(outcome.outcome, 'malformed')
+  })
+})
+
+describe('cancelling', () => {
+  const setUp = (slots = new Slots(1)) => {
+    const { permits, entries } = ledger()
+    const clock = new SystemClock()
+    const calls = new Calls({
+      fetch: (_, { signal }) => silence(clock, signal ?? AbortSignal.abort()),
+      clock,
+      random: seeded(1),
+      permits,
+      slots: () => slots,
+    })
+    return { calls, entries }
+  }
+
+  test('the caller who cancels hears their own reason, and what left is spent', async () => {
+    const { calls, entries } = setUp()
+    const caller = new AbortController()
+    const call = calls.call(detail, { callClass: 'live', signal: caller.signal })
+    await sleep(20)
+    caller.abort(new Error('not needed any more'))
+    await assert.rejects(call, /not needed any more/)
+    assert.deepEqual(entries, ['spent: timeout'])
+  })
+
+  test('who cancels while waiting for a turn has spent nothing and holds nothing', async () => {
+    const slots = new Slots(1)
+    const { calls, entries } = setUp(slots)
+    const held = Promise.withResolvers<void>()
+    const holding = slots.use(() => held.promise)
+    const caller = new AbortController()
+    const call = calls.call(detail, { callClass: 'live', signal: caller.signal })
+    caller.abort(new Error('too long a queue'))
+    await assert.rejects(call, /too long a queue/)
+    held.resolve()
+    await holding
+    assert.deepEqual(entries, [])
+  })
+
+  test('no turn within the whole time of the call is a timeout', async () => {
+    const slots = new Slots(1)
+    const { calls, entries } = setUp(slots)
+    const held = Promise.withResolvers<void>()
+    const holding = slots.use(() => held.promise)
+    const outcome = await calls.call(update, { callClass: 'live', totalMs: 30 })
+    held.resolve()
+    await holding
+    assert.equal(outcome.outcome, 'timeout')
+    assert.deepEqual(entries, [])
+  })
+})
