@@ -1,0 +1,140 @@
+// The control API over HTTP: JSON under /_sim/. Wrong input is a 400 that says what is wrong; it never reaches a vendor.
+import { json, type Answer } from './answer.ts'
+import type { Control } from './control.ts'
+import { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
+import { VENDORS, textOf, type Call, type Method, type VendorName } from './router.ts'
+import type { Night, SleepVendor } from './world/nights.ts'
+import type { Workout } from './world/workouts.ts'
+
+export interface ControlRoute {
+  readonly method: Method
+  readonly template: string
+  handle(call: Call): Answer
+}
+
+const bad = (error: string): Answer => json(400, { error })
+const missing = (error: string): Answer => json(404, { error })
+
+const route = (method: Method, template: string, handle: (call: Call) => Answer): ControlRoute => ({
+  method,
+  template: `/_sim/${template}`,
+  handle,
+})
+
+export function controlRoutes(control: Control): ControlRoute[] {
+  return [
+    route('GET', 'state', () => json(200, control.state())),
+    route('POST', 'athletes', call => addAthlete(control, call)),
+    route('POST', 'strava/activities', call => shown(control.addActivity(call.fields), 201, workoutShape)),
+    route('PATCH', 'strava/activities/{id}', call =>
+      shown(control.changeActivity(call.params['id'] ?? '', call.fields), 200, workoutShape),
+    ),
+    route('DELETE', 'strava/activities/{id}', call => gone(control.deleteActivity(call.params['id'] ?? ''))),
+    route('POST', 'garmin/activities', call => shown(control.addActivity(call.fields), 201, workoutShape)),
+    ...(['oura', 'whoop', 'garmin'] as const).flatMap(vendor => sleepRoutes(control, vendor)),
+    ...VENDORS.flatMap(vendor => [
+      route('POST', `${vendor}/deauthorize`, call =>
+        gone(control.deauthorise(vendor, textOf(call.fields, 'athlete') || undefined)),
+      ),
+      route('POST', `${vendor}/expire`, () => {
+        control.expireTokens(vendor)
+        return json(200, {})
+      }),
+      route('POST', `${vendor}/clients`, call => register(control, vendor, call)),
+    ]),
+    route('GET', 'faults', () => json(200, control.faults())),
+    route('POST', 'faults', call => setFaults(control, call)),
+    route('DELETE', 'faults', () => {
+      control.clearFaults()
+      return json(200, [])
+    }),
+    route('POST', 'clock', call => advance(control, call)),
+  ]
+}
+
+function sleepRoutes(control: Control, vendor: SleepVendor): ControlRoute[] {
+  const path = vendor === 'garmin' ? ['garmin/sleep', 'garmin/sleeps'] : [`${vendor}/sleep`]
+  return path.flatMap(template => [
+    route('POST', template, call => shown(control.addSleep(vendor, call.fields), 201, nightShape)),
+    route('PATCH', `${template}/{id}`, call =>
+      shown(control.changeSleep(vendor, call.params['id'] ?? '', call.fields), 200, nightShape),
+    ),
+    route('DELETE', `${template}/{id}`, call => gone(control.deleteSleep(vendor, call.params['id'] ?? ''))),
+  ])
+}
+
+const shown = <T>(made: T | undefined, status: number, shape: (made: T) => unknown): Answer =>
+  made === undefined ? missing('There is no such athlete or thing') : json(status, shape(made))
+
+const gone = (done: boolean): Answer => (done ? json(200, {}) : missing('There is no such thing'))
+
+const workoutShape = (workout: Workout): unknown => ({
+  id: workout.id,
+  athlete: workout.athlete.id,
+  name: workout.name,
+  sport: workout.sport,
+  start: new Date(workout.startAt).toISOString(),
+  private: workout.isPrivate,
+  manual: workout.isManual,
+})
+
+const nightShape = (night: Night): unknown => ({
+  id: night.id,
+  athlete: night.athlete.id,
+  day: night.day,
+  start: new Date(night.startAt).toISOString(),
+  end: new Date(night.endAt).toISOString(),
+  state: night.state,
+})
+
+function addAthlete(control: Control, call: Call): Answer {
+  const order = Object.fromEntries(
+    ['seed', 'activities', 'nights', 'broken'].flatMap(name =>
+      call.fields[name] === undefined ? [] : [[name, call.fields[name]]],
+    ),
+  )
+  const wrong = Object.entries(order).find(([, value]) => typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+  return wrong === undefined ? json(201, control.addAthlete(order)) : bad(`${wrong[0]} must be a whole number`)
+}
+
+function register(control: Control, vendor: VendorName, call: Call): Answer {
+  const client = { id: textOf(call.fields, 'id'), secret: textOf(call.fields, 'secret') }
+  if (client.id === '' || client.secret === '') return bad('id and secret are required')
+  control.registerClient(vendor, client)
+  return json(201, { id: client.id })
+}
+
+function advance(control: Control, call: Call): Answer {
+  const ms = call.fields['advanceMs']
+  if (typeof ms !== 'number' || !(ms >= 0)) return bad('advanceMs must be a number of milliseconds, not negative')
+  return json(200, { now: new Date(control.advance(ms)).toISOString() })
+}
+
+function setFaults(control: Control, call: Call): Answer {
+  const items = Array.isArray(call.fields['items']) ? (call.fields['items'] as unknown[]) : [call.fields]
+  const read = items.map(faultIn)
+  const wrong = read.find(one => typeof one === 'string')
+  if (typeof wrong === 'string') return bad(wrong)
+  control.setFaults(read.filter(one => typeof one !== 'string'))
+  return json(200, control.faults())
+}
+
+/** The fault, or what is wrong with it. */
+function faultIn(value: unknown): Fault | string {
+  const fields = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+  const vendor = VENDORS.find(name => name === fields['vendor'])
+  const kind: FaultKind | undefined = FAULT_KINDS.find(name => name === String(fields['kind']))
+  if (vendor === undefined) return `vendor must be one of ${VENDORS.join(', ')}`
+  if (kind === undefined) return `kind must be one of ${FAULT_KINDS.join(', ')}`
+  const wrong = ['times', 'probability', 'ms'].find(name => fields[name] !== undefined && typeof fields[name] !== 'number')
+  if (wrong !== undefined) return `${wrong} must be a number`
+  const { route, times, probability, ms } = fields as { route?: unknown; times?: number; probability?: number; ms?: number }
+  return {
+    vendor,
+    kind,
+    ...(typeof route === 'string' ? { route } : {}),
+    ...(times === undefined ? {} : { times }),
+    ...(probability === undefined ? {} : { probability }),
+    ...(ms === undefined ? {} : { ms }),
+  }
+}

@@ -1,0 +1,25 @@
+// Foursquare wraps everything: the status again as `meta.code`, the reason as `meta.errorType`, the content as `response`.
+import type { Random } from '../../kernel/random.ts'
+import { json, type Answer } from '../answer.ts'
+import { hexOf } from '../world/chance.ts'
+
+export interface EnvelopeMore {
+  readonly trouble?: { readonly errorType: string; readonly errorDetail: string }
+  readonly headers?: Readonly<Record<string, string>>
+  /** `meta.code` where it differs from the status. */
+  readonly code?: number
+}
+
+export const envelope = (
+  random: Random,
+  status: number,
+  response: unknown,
+  { trouble, headers, code }: EnvelopeMore = {},
+): Answer =>
+  json(
+    status,
+    { meta: { code: code ?? status, ...trouble, requestId: hexOf(random, 12) }, ...(status === 200 ? tray : {}), response },
+    headers,
+  )
+
+const tray = { notifications: [{ type: 'notificationTray', item: { unreadCount: 0 } }] }

@@ -1,0 +1,102 @@
+// Garmin's REST side: who the user is, what they permitted, deregistration; backfill, which answers 202 and delivers later; and the
+// pull addresses that a ping hands out, useless without their token.
+import { empty, json, type Answer } from '../answer.ts'
+import type { Grant, Grants } from '../grants.ts'
+import type { Call, Method, Route } from '../router.ts'
+import type { Stage } from '../stage.ts'
+import type { Athlete } from '../world/athletes.ts'
+import { DAY_MS } from '../world/workouts.ts'
+import { refusal, type GarminMeter } from './limits.ts'
+import { activityShape, detailsShape, sleepShape } from './shapes.ts'
+import { GARMIN_TYPES, type GarminType, type GarminWebhooks } from './webhooks.ts'
+
+/** The stricter of the two answers that were seen. */
+const LONGEST_BACKFILL_DAYS = 30
+const PULL_WINDOW_S = 86_400
+/** "Later": what a backfill takes here before its first delivery. */
+const BACKFILL_AFTER_MS = 20_000
+const BATCH = 20
+
+type Summary = Readonly<Record<string, unknown>>
+type Span = readonly [fromAt: number, toAt: number]
+
+export interface GarminParts {
+  readonly stage: Stage
+  readonly grants: Grants
+  readonly webhooks: GarminWebhooks
+  readonly meter: GarminMeter
+  /** Work that goes on after the answer. */
+  readonly later: (work: (signal: AbortSignal) => Promise<void>) => void
+}
+
+const route = (method: Method, path: string, handle: (call: Call, grant: Grant) => Answer): Route => ({
+  vendor: 'garmin',
+  method,
+  template: `/wellness-api/rest/${path}`,
+  access: [],
+  handle: (call, grant) => (grant === undefined ? refusal(401, 'Unauthorized') : handle(call, grant)),
+})
+
+export function apiRoutes(parts: GarminParts): Route[] {
+  const requested = new Set<string>()
+  return [
+    route('GET', 'user/id', (_, grant) => json(200, { userId: grant.athlete.ids.garmin })),
+    route('GET', 'user/permissions', (_, grant) => json(200, [...grant.scopes])),
+    route('DELETE', 'user/registration', (_, grant) => {
+      parts.grants.revoke(grant)
+      parts.webhooks.deregistered(grant.athlete, grant.client)
+      return empty(204)
+    }),
+    route('GET', 'backfill/{type}', (call, grant) => backfill(parts, requested, call, grant)),
+    { vendor: 'garmin', method: 'GET', template: '/wellness-api/rest/{type}', access: 'open', handle: call => pull(parts, call) },
+  ]
+}
+
+function pull({ webhooks }: GarminParts, call: Call): Answer {
+  const [from, to] = rangeIn(call, 'upload')
+  const held = webhooks.pulls.get(call.query.get('token') ?? '')
+  if (held === undefined) return refusal(400, 'InvalidPullTokenException failure')
+  return to - from > PULL_WINDOW_S ? refusal(400, 'Time range exceeds 86400 seconds') : json(200, held)
+}
+
+const rangeIn = (call: Call, kind: 'upload' | 'summary'): [number, number] => [
+  Number(call.query.get(`${kind}StartTimeInSeconds`) ?? Number.NaN),
+  Number(call.query.get(`${kind}EndTimeInSeconds`) ?? Number.NaN),
+]
+
+const isType = (text: string | undefined): text is GarminType => (GARMIN_TYPES as readonly (string | undefined)[]).includes(text)
+
+function backfill(parts: GarminParts, requested: Set<string>, call: Call, grant: Grant): Answer {
+  const { type } = call.params
+  if (!isType(type)) return refusal(400, `Endpoint not enabled for summary type: ${type}`)
+  const [from, to] = rangeIn(call, 'summary')
+  if (!(to > from)) return refusal(400, 'summaryStartTimeInSeconds and summaryEndTimeInSeconds are required')
+  const days = Math.ceil((to - from) / (DAY_MS / 1000))
+  if (days > LONGEST_BACKFILL_DAYS) return refusal(400, `Time range exceeds ${LONGEST_BACKFILL_DAYS} days`)
+  if (!grant.scopes.has('HISTORICAL_DATA_EXPORT')) return refusal(403, 'User has not granted HISTORICAL_DATA_EXPORT')
+  const key = `${grant.client}:${grant.athlete.id}:${type}:${from}:${to}`
+  if (requested.has(key)) return refusal(409, 'Duplicate backfill request')
+  const over = parts.meter.chargeDays(grant.client, days)
+  if (over !== undefined) return over
+  requested.add(key)
+  parts.later(async signal => {
+    await parts.stage.clock.sleep(BACKFILL_AFTER_MS, signal)
+    deliverAll(parts, type, grant.athlete, [from * 1000, to * 1000])
+  })
+  return empty(202)
+}
+
+function deliverAll({ stage, webhooks }: GarminParts, type: GarminType, athlete: Athlete, span: Span): void {
+  const summaries = summariesOf(stage, type, athlete, span)
+  // Details are large: one at a time.
+  const size = type === 'activityDetails' ? 1 : BATCH
+  for (let index = 0; index < summaries.length; index += size)
+    webhooks.deliver(type, athlete, summaries.slice(index, index + size))
+}
+
+function summariesOf({ world }: Stage, type: GarminType, athlete: Athlete, [from, to]: Span): Summary[] {
+  const isWithin = ({ startAt }: { startAt: number }): boolean => startAt >= from && startAt < to
+  if (type === 'sleeps') return world.nightsOf(athlete, 'garmin').filter(isWithin).map(sleepShape)
+  const workouts = world.workoutsOf(athlete).filter(isWithin)
+  return type === 'activities' ? workouts.map(activityShape) : workouts.map(detailsShape).filter(details => details !== undefined)
+}

@@ -1,0 +1,54 @@
+// A clock that can be pushed forward by hand on top of one that runs by itself: `POST /_sim/clock` moves the vendors' time
+// without asking whoever runs the base clock. Sleepers see the push at once; deadlines stay the base's, they guard real I/O.
+import type { Clock } from '../kernel/clock.ts'
+
+export class MovableClock implements Clock {
+  readonly #base: Clock
+  readonly #wakes = new Set<() => void>()
+  #offsetMs = 0
+
+  constructor(base: Clock) {
+    this.#base = base
+  }
+
+  get speed(): number {
+    return this.#base.speed
+  }
+
+  now(): number {
+    return this.#base.now() + this.#offsetMs
+  }
+
+  deadline(ms: number): AbortSignal {
+    return this.#base.deadline(ms)
+  }
+
+  realAt(instant: number): number {
+    return this.#base.realAt(instant - this.#offsetMs)
+  }
+
+  advance(ms: number): void {
+    this.#offsetMs += Math.max(0, Math.floor(ms))
+    for (const wake of this.#wakes) wake()
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const until = this.now() + Math.max(0, Math.ceil(ms))
+    do await this.#nap(until - this.now(), signal)
+    while (this.now() < until)
+  }
+
+  /** Ends when the span is over or when somebody pushed the clock, whichever comes first. */
+  async #nap(ms: number, signal?: AbortSignal): Promise<void> {
+    const pushed = new AbortController()
+    const wake = (): void => pushed.abort()
+    this.#wakes.add(wake)
+    try {
+      await this.#base.sleep(ms, signal === undefined ? pushed.signal : AbortSignal.any([signal, pushed.signal]))
+    } catch (error) {
+      if (signal?.aborted === true || !pushed.signal.aborted) throw error
+    } finally {
+      this.#wakes.delete(wake)
+    }
+  }
+}

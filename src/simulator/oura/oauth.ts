@@ -1,0 +1,40 @@
+// Oura's OAuth: space-separated scopes, PKCE accepted but not asked for, refresh tokens good once.
+import { consentRoutes } from '../consent.ts'
+import { Grants } from '../grants.ts'
+import type { Route } from '../router.ts'
+import type { Stage } from '../stage.ts'
+import { tokenRoute } from '../token-endpoint.ts'
+
+/** What older clients were given; the documentation says "typically 30 days". */
+const ACCESS_MS = 86_400_000
+const ALL_SCOPES = 'email personal daily heartrate workout tag session spo2Daily'
+
+export const ouraGrants = ({ clock, random }: Stage): Grants =>
+  new Grants(clock, random, { accessMs: ACCESS_MS, refreshMs: Infinity, keepsOldAccess: false })
+
+const scopesAsked = (query: URLSearchParams): { name: string; isTicked: boolean }[] =>
+  (query.get('scope') ?? ALL_SCOPES)
+    .split(' ')
+    .filter(name => name !== '')
+    .map(name => ({ name, isTicked: true }))
+
+export function oauthRoutes(stage: Stage, grants: Grants): Route[] {
+  const dialect = { vendor: 'oura', label: 'Oura', templates: ['/oauth/authorize'], scopesAsked, scopeSeparator: ' ' } as const
+  return [
+    ...consentRoutes(dialect, stage.world, grants),
+    tokenRoute({
+      vendor: 'oura',
+      template: '/oauth/token',
+      stage,
+      grants,
+      needsVerifier: false,
+      needsRedirectUri: true,
+      body: grant => ({
+        token_type: 'bearer',
+        access_token: grant.accessToken,
+        expires_in: Math.floor((grant.accessExpiresAt - stage.clock.now()) / 1000),
+        refresh_token: grant.refreshToken,
+      }),
+    }),
+  ]
+}

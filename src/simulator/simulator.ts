@@ -1,0 +1,199 @@
+// The five vendors, played from their public documents: in-process (`fetch`) or over HTTP (`listen`), with a control API under /_sim/.
+// It shares no rule with the engine: its limits, shapes and quirks are its own. Time comes from the clock, chance from the seed.
+import type { Clock } from '../kernel/clock.ts'
+import { seeded, type Random } from '../kernel/random.ts'
+import { json } from './answer.ts'
+import { Clients, type Client } from './clients.ts'
+import { openCompany, vendorOf } from './company.ts'
+import { controlOf, type Control } from './control.ts'
+import { controlRoutes, type ControlRoute } from './control-routes.ts'
+import { Courier, type Send } from './courier.ts'
+import { Faults } from './faults.ts'
+import { Journal } from './journal.ts'
+import { live } from './living.ts'
+import { MovableClock } from './movable-clock.ts'
+import { serve, type Outcome } from './pipeline.ts'
+import { findRoute, readFields, VENDORS, type Access, type Call, type Method, type VendorName } from './router.ts'
+import type { Limits, Quirks, Stage } from './stage.ts'
+import { listen, toResponse, type Listening } from './transport.ts'
+import { World } from './world/world.ts'
+
+export type { Control } from './control.ts'
+export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
+export type { SimulatorState, VendorState } from './journal.ts'
+export { VENDORS, type VendorName } from './router.ts'
+export type { Limits, Quirks } from './stage.ts'
+export type { Listening } from './transport.ts'
+
+export interface SimulatorOptions {
+  readonly clock: Clock
+  readonly seed?: number
+  /** For tokens, challenges and faults; the world itself depends on the seed alone. */
+  readonly random?: Random
+  readonly activities?: number
+  readonly nights?: number
+  readonly broken?: number
+  readonly living?: boolean
+  readonly limits?: Partial<Limits>
+  readonly quirks?: Partial<Quirks>
+  readonly bigIds?: boolean
+  /** The receiver: events go to `<this>/<vendor>` (`<this>/webhooks/<vendor>` when it has no path) unless an application subscribed itself. */
+  readonly webhooksUrl?: string
+  readonly signWebhooks?: boolean
+  readonly garminPing?: boolean
+  readonly clients?: Partial<Record<VendorName, readonly Client[]>>
+  /** How the outside reaches the simulator; `listen` sets it when it is not given. */
+  readonly publicUrl?: string
+  /** How webhooks leave; the platform's fetch when not given. */
+  readonly send?: Send
+  /** The history ends on the day before this instant; the clock's now when not given. */
+  readonly beginsAt?: number
+}
+
+export interface RouteDescription {
+  readonly vendor: VendorName
+  readonly method: Method
+  readonly template: string
+  readonly access: Access
+}
+
+export interface Simulator {
+  fetch(request: Request): Promise<Response>
+  listen(address: { readonly host: string; readonly port: number }): Promise<Listening>
+  readonly control: Control
+  readonly routes: readonly RouteDescription[]
+  /** Whether a request is for the control API, which a demo guards; `/_sim/<vendor>/…` is otherwise that vendor. */
+  isControl(method: string, path: string): boolean
+  /** When no webhook is on its way any more. */
+  settled(): Promise<void>
+  close(): Promise<void>
+}
+
+const DEFAULT_LIMITS: Limits = {
+  read: [100, 1000],
+  overall: [200, 2000],
+  oura: 5000,
+  whoop: [100, 10_000],
+  garmin: [100, 100],
+  foursquare: 500,
+}
+const DEFAULT_ACTIVITIES = 700
+const DEFAULT_NIGHTS = 90
+
+export function openSimulator(options: SimulatorOptions): Simulator {
+  const stop = new AbortController()
+  const underway = new Set<Promise<void>>()
+  const later = (work: (signal: AbortSignal) => Promise<void>): void => {
+    // Nothing is left to tell once the simulator stops.
+    const running = work(stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) throw error
+    })
+    const ended = running.finally(() => underway.delete(ended))
+    underway.add(ended)
+  }
+  let listeningAt: string | undefined
+  const stage = stageOf(options, () => options.publicUrl ?? listeningAt ?? 'http://simulator.invalid')
+  const company = openCompany(stage, { isPing: options.garminPing ?? false, later })
+  const defaults = {
+    activities: options.activities ?? DEFAULT_ACTIVITIES,
+    nights: options.nights ?? DEFAULT_NIGHTS,
+    broken: options.broken ?? 0,
+  }
+  stage.world.addAthlete({ seed: options.seed ?? 1, ...defaults })
+  const control = controlOf({ stage, company, defaults })
+  const controls = controlRoutes(control)
+  if (options.living === true) later(signal => live(stage, company, signal))
+
+  const answering = async (request: Request): Promise<Outcome> => {
+    const url = new URL(request.url)
+    const found = findRoute(controls, request.method, url.pathname)
+    if (found !== undefined)
+      return { how: 'answer', answer: found.route.handle(await callOf(request, url.pathname, found.params)) }
+    const [name, path] = split(url.pathname)
+    if (name === undefined)
+      return {
+        how: 'answer',
+        answer: json(404, { error: 'The simulator serves /strava, /garmin, /oura, /whoop, /foursquare and /_sim' }),
+      }
+    const vendor = vendorOf(company, name)
+    const match = findRoute(vendor.routes, request.method, path)
+    const call = await callOf(request, path, match?.params ?? {})
+    return match === undefined ? { how: 'answer', answer: vendor.notFound(call) } : await serve(stage, vendor, match.route, call)
+  }
+  return {
+    fetch: async request => await toResponse(await answering(request), request.signal),
+    listen: async address => {
+      const listening = await listen(answering, address)
+      listeningAt = listening.url
+      return listening
+    },
+    control,
+    routes: VENDORS.flatMap(name =>
+      vendorOf(company, name).routes.map(({ vendor, method, template, access }) => ({ vendor, method, template, access })),
+    ),
+    isControl: (method, path) => isControl(controls, method, path),
+    settled: async () => await stage.courier.settled(),
+    close: async () => {
+      stop.abort()
+      await stage.courier.close()
+      await Promise.all(underway)
+    },
+  }
+}
+
+function stageOf(options: SimulatorOptions, publicUrl: () => string): Stage {
+  const seed = options.seed ?? 1
+  const clock = new MovableClock(options.clock)
+  const random = options.random ?? seeded(seed)
+  const journal = new Journal(clock)
+  const faults = new Faults(random)
+  const clients = new Clients()
+  for (const name of VENDORS) for (const client of options.clients?.[name] ?? []) clients.register(name, client)
+  return {
+    clock,
+    random,
+    journal,
+    faults,
+    clients,
+    world: new World({ seed, beginsAt: options.beginsAt ?? clock.now(), bigIds: options.bigIds ?? false }),
+    courier: new Courier({ clock, faults, journal, send: options.send ?? (request => fetch(request)) }),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    quirks: { inclusiveBounds: false, refusedCountShort: true, ...options.quirks },
+    signWebhooks: options.signWebhooks ?? false,
+    publicUrl,
+    portalUrl: name => (options.webhooksUrl === undefined ? undefined : receiverOf(options.webhooksUrl, name)),
+  }
+}
+
+function receiverOf(webhooksUrl: string, vendor: VendorName): string {
+  const url = new URL(webhooksUrl)
+  url.pathname = `${url.pathname === '/' ? '/webhooks' : url.pathname.replace(/\/$/, '')}/${vendor}`
+  return url.href
+}
+
+const callOf = async (request: Request, path: string, params: Readonly<Record<string, string>>): Promise<Call> => {
+  const url = new URL(request.url)
+  const { text, fields } = await readFields(request)
+  return {
+    method: request.method,
+    url,
+    path,
+    query: url.searchParams,
+    headers: request.headers,
+    params,
+    fields,
+    text,
+    signal: request.signal,
+  }
+}
+
+/** `/strava/api/v3/…`, also as `/_sim/strava/api/v3/…`: the vendor, and the path it would itself see. */
+function split(pathname: string): [vendor: VendorName | undefined, path: string] {
+  const [, name, rest = ''] = /^(?:\/_sim)?\/([^/]+)(\/.*)?$/.exec(pathname) ?? []
+  return [VENDORS.find(vendor => vendor === name), rest]
+}
+
+function isControl(controls: readonly ControlRoute[], method: string, path: string): boolean {
+  if (findRoute(controls, method, path) !== undefined) return true
+  return path.startsWith('/_sim/') && split(path)[0] === undefined
+}
