@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { VirtualClock } from '../kernel/clock.ts'
+import { openSimulator, VENDORS, type Simulator, type VendorName } from './simulator.ts'
+import { connect, consent, exchange, redeem, type Visitor } from './visitor.ts'
+
+const NOW = Date.UTC(2026, 9, 1, 12)
+const HOUR_MS = 3_600_000
+
+function opened(options = {}): { clock: VirtualClock; simulator: Simulator; visitor: Visitor } {
+  const clock = new VirtualClock(NOW)
+  const simulator = openSimulator({ clock, activities: 12, nights: 3, ...options })
+  return { clock, simulator, visitor: { fetch: simulator.fetch, base: 'http://simulator' } }
+}
+
+for (const vendor of VENDORS) {
+  test(`${vendor}: an athlete who approves comes back with a code that is good once`, async () => {
+    const { visitor } = opened()
+    const callback = await consent(visitor, vendor, { state: 'my-own-state' })
+    assert.equal(callback.searchParams.get('state'), 'my-own-state')
+    const code = callback.searchParams.get('code') ?? ''
+    const first = await redeem(visitor, vendor, code)
+    assert.equal(first.status, 200)
+    assert.equal(typeof ((await first.json()) as { access_token: unknown }).access_token, 'string')
+    assert.equal((await redeem(visitor, vendor, code)).status, 400)
+  })
+
+  test(`${vendor}: an athlete who denies comes back with access_denied and no code`, async () => {
+    const { visitor } = opened()
+    const callback = await consent(visitor, vendor, { deny: true })
+    assert.equal(callback.searchParams.get('error'), 'access_denied')
+    assert.equal(callback.searchParams.get('code'), null)
+  })
+
+  test(`${vendor}: with an application registered, an unknown one and a wrong secret are refused`, async () => {
+    const { visitor, simulator } = opened()
+    simulator.control.registerClient(vendor, { id: 'known', secret: 'right' })
+    const statusFor = async (client: { id: string; secret: string }): Promise<number> => {
+      const as = { ...visitor, client }
+      const callback = await consent(as, vendor)
+      return (await redeem(as, vendor, callback.searchParams.get('code') ?? '')).status
+    }
+    assert.equal(await statusFor({ id: 'known', secret: 'right' }), 200)
+    assert.equal(await statusFor({ id: 'known', secret: 'wrong' }), 401)
+    assert.equal(await statusFor({ id: 'stranger', secret: 'right' }), vendor === 'strava' ? 400 : 401)
+  })
+}
+
+const unticked: readonly [VendorName, readonly string[], string, number][] = [
+  ['strava', ['read'], '/api/v3/athlete/activities', 401],
+  ['oura', ['email'], '/v2/usercollection/sleep', 403],
+  ['whoop', ['offline'], '/developer/v2/activity/sleep', 401],
+  [
+    'garmin',
+    ['ACTIVITY_EXPORT'],
+    '/wellness-api/rest/backfill/activities?summaryStartTimeInSeconds=1790000000&summaryEndTimeInSeconds=1790086400',
+    403,
+  ],
+]
+for (const [vendor, tick, path, status] of unticked) {
+  test(`${vendor}: what was unticked is refused with ${status}`, async () => {
+    const { visitor } = opened()
+    const session = await connect(visitor, vendor, { tick })
+    assert.equal((await session.request('GET', path)).status, status)
+    const scope = session.callback.searchParams.get('scope')
+    if (scope !== null) assert.deepEqual(scope.split(/[ ,]/), tick)
+  })
+}
+
+test('a consent cannot be widened by editing the page', async () => {
+  const { visitor } = opened()
+  const callback = await consent(visitor, 'strava', { scopes: 'read', tick: ['read', 'activity:write'] })
+  assert.equal(callback.searchParams.get('scope'), 'read')
+})
+
+test('the page signs in as the newest athlete, or as the one named', async () => {
+  const { visitor, simulator } = opened()
+  const first = (await connect(visitor, 'strava')).tokens['athlete'] as { id: number }
+  const added = simulator.control.addAthlete({ activities: 2, nights: 1 })
+  const idOf = async (athlete?: string): Promise<string> => {
+    const session = await connect(visitor, 'strava', athlete === undefined ? {} : { athlete })
+    return String((session.tokens['athlete'] as { id: number }).id)
+  }
+  assert.equal(await idOf(), added.strava)
+  assert.equal(await idOf('1'), String(first.id))
+  assert.equal(await idOf(added.strava), added.strava)
+})
+
+test('strava: a refresh with more than an hour left gives the same access token, a later one replaces both', async () => {
+  const { visitor, simulator } = opened()
+  const session = await connect(visitor, 'strava')
+  const before = { access: session.accessToken, refresh: session.refreshToken }
+  await session.refresh()
+  assert.equal(session.accessToken, before.access)
+  simulator.control.advance(5.5 * HOUR_MS)
+  await session.refresh()
+  assert.notEqual(session.accessToken, before.access)
+  assert.notEqual(session.refreshToken, before.refresh)
+  assert.equal((await session.refresh(before.refresh)).status, 400)
+  assert.equal(session.tokens['athlete'], undefined)
+  assert.equal(simulator.control.state().strava.refreshes, 3)
+})
+
+for (const [vendor, path, lifeMs] of [
+  ['strava', '/api/v3/athlete', 6 * HOUR_MS],
+  ['oura', '/v2/usercollection/personal_info', 24 * HOUR_MS],
+  ['whoop', '/developer/v2/user/profile/basic', HOUR_MS],
+  ['garmin', '/wellness-api/rest/user/id', 24 * HOUR_MS],
+] as const) {
+  test(`${vendor}: an access token ends on time, and the refreshed one works`, async () => {
+    const { visitor, simulator } = opened()
+    const session = await connect(visitor, vendor)
+    simulator.control.advance(lifeMs - 1000)
+    assert.equal((await session.request('GET', path)).status, 200)
+    simulator.control.advance(1000)
+    assert.equal((await session.request('GET', path)).status, 401)
+    const used = session.refreshToken
+    assert.equal((await session.refresh()).status, 200)
+    assert.equal((await session.request('GET', path)).status, 200)
+    assert.equal((await session.refresh(used)).status, 400)
+  })
+}
+
+test('whoop: without the scope offline there is no refresh token', async () => {
+  const { visitor } = opened()
+  assert.equal((await connect(visitor, 'whoop', { tick: ['read:sleep'] })).refreshToken, '')
+})
+
+test('garmin: without a challenge the page does not open, and a wrong verifier is refused', async () => {
+  const { visitor } = opened()
+  const bare = `${visitor.base}/garmin/oauth2Confirm?client_id=1&response_type=code&redirect_uri=http://127.0.0.1:9/`
+  assert.equal((await visitor.fetch(new Request(bare))).status, 400)
+  const callback = await consent(visitor, 'garmin')
+  const fields = { grant_type: 'authorization_code', code: callback.searchParams.get('code') ?? '', code_verifier: 'wrong' }
+  assert.equal((await exchange(visitor, 'garmin', fields)).status, 400)
+})
+
+test('strava: a revoked token is dead, in both ways of revoking', async () => {
+  const { visitor } = opened()
+  const [one, two] = [
+    await connect(visitor, 'strava'),
+    await connect({ ...visitor, client: { id: 'other', secret: 's' } }, 'strava'),
+  ]
+  const deauthorised = await one.request('POST', '/oauth/deauthorize')
+  assert.deepEqual(await deauthorised.json(), { access_token: one.accessToken })
+  assert.equal((await one.request('GET', '/api/v3/athlete')).status, 401)
+  const basic = `Basic ${Buffer.from('other:s').toString('base64')}`
+  const revoke = (authorization: string): Promise<Response> =>
+    visitor.fetch(
+      new Request(`${visitor.base}/strava/oauth/revoke`, {
+        method: 'POST',
+        headers: { authorization },
+        body: new URLSearchParams({ token: two.refreshToken }),
+      }),
+    )
+  assert.equal((await revoke('')).status, 401)
+  assert.equal(await (await revoke(basic)).text(), '')
+  assert.equal((await two.request('GET', '/api/v3/athlete')).status, 401)
+})
