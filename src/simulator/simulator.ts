@@ -1,5 +1,6 @@
 // The five vendors, played from their public documents: in-process (`fetch`) or over HTTP (`listen`), with a control API under /_sim/.
 // It shares no rule with the engine: its limits, shapes and quirks are its own. Time comes from the clock, chance from the seed.
+import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { seeded, type Random } from '../kernel/random.ts'
 import { json } from './answer.ts'
@@ -58,7 +59,8 @@ export interface RouteDescription {
 }
 
 export interface Simulator {
-  fetch(request: Request): Promise<Response>
+  /** The in-process form: what the platform's fetch is to a real network. */
+  readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>
   listen(address: { readonly host: string; readonly port: number }): Promise<Listening>
   readonly control: Control
   readonly routes: readonly RouteDescription[]
@@ -84,9 +86,8 @@ export function openSimulator(options: SimulatorOptions): Simulator {
   const stop = new AbortController()
   const underway = new Set<Promise<void>>()
   const later = (work: (signal: AbortSignal) => Promise<void>): void => {
-    // Nothing is left to tell once the simulator stops.
     const running = work(stop.signal).catch((error: unknown) => {
-      if (!stop.signal.aborted) throw error
+      if (!stop.signal.aborted) tell('paceline:fault', { where: 'simulator', error })
     })
     const ended = running.finally(() => underway.delete(ended))
     underway.add(ended)
@@ -121,7 +122,10 @@ export function openSimulator(options: SimulatorOptions): Simulator {
     return match === undefined ? { how: 'answer', answer: vendor.notFound(call) } : await serve(stage, vendor, match.route, call)
   }
   return {
-    fetch: async request => await toResponse(await answering(request), request.signal),
+    fetch: async (input, init) => {
+      const request = new Request(input, init)
+      return await toResponse(await answering(request), request.signal)
+    },
     listen: async address => {
       const listening = await listen(answering, address)
       listeningAt = listening.url

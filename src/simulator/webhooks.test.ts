@@ -139,7 +139,7 @@ test('strava: a subscription is made by a handshake, is one per application, and
   simulator.control.addActivity({ elapsedSeconds: 60 })
   await clock.runUntil(simulator.settled())
   assert.deepEqual([heard[0]?.url, heard[0]?.body['subscription_id']], ['http://engine/mine', id])
-  const query = new URLSearchParams(client)
+  const query = new URLSearchParams(client).toString()
   assert.equal(((await (await simulator.fetch(new Request(`${url}?${query}`))).json()) as unknown[]).length, 1)
   assert.equal((await simulator.fetch(new Request(`${url}/${id}?${query}`, { method: 'DELETE' }))).status, 204)
   assert.deepEqual(await (await simulator.fetch(new Request(`${url}?${query}`))).json(), [])

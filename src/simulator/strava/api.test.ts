@@ -27,7 +27,9 @@ const visit = async (simulator: Simulator, tick?: readonly string[]): Promise<Se
     tick === undefined ? {} : { scopes: tick.join(','), tick },
   )
 
-async function opened(options = {}): Promise<{ simulator: Simulator; strava: Session; list(query: string): Promise<Item[]> }> {
+async function opened(
+  options = {},
+): Promise<{ simulator: Simulator; strava: Session; list: (query: string) => Promise<Item[]> }> {
   const limits = { read: [9999, 9999], overall: [9999, 9999] } as const
   const simulator = openSimulator({ clock: new VirtualClock(NOW), activities: 120, nights: 0, limits, ...options })
   const strava = await visit(simulator)
