@@ -1,0 +1,261 @@
+// `npm run check:vendors`: asks the simulator for a good answer of every route it serves and holds each against the vendors' published
+// specifications, when they lie in ../shared/vendor (or in the folder given). A route that cannot be checked says why; a difference is
+// either in the list of known ones, with its reason, or ends the check with 1. So does a known one that is no longer there.
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { VirtualClock } from '../src/kernel/clock.ts'
+import { openSimulator, type RouteDescription, type Simulator, type VendorName } from '../src/simulator/simulator.ts'
+import { connect, type Session } from '../src/simulator/visitor.ts'
+import { readSpec, type Mismatch, type VendorSpec } from './vendor-spec.ts'
+
+const FILES: Readonly<Partial<Record<VendorName, string>>> = {
+  strava: 'strava-swagger-bundled.json',
+  oura: 'oura-openapi.json',
+  whoop: 'whoop-openapi.json',
+  foursquare: 'foursquare-v2-openapi.json',
+}
+
+/** What the specification calls the route; nothing when it does not describe it. */
+const SPEC_PATH: Readonly<Record<VendorName, (template: string) => string>> = {
+  strava: template => template.replace('/api/v3', ''),
+  oura: template => template,
+  whoop: template => template.replace('/developer', ''),
+  foursquare: template => template.replace('/v2/users/self', '/users/{USER_ID}'),
+  garmin: template => template,
+}
+
+interface Unchecked {
+  readonly vendor?: VendorName
+  readonly route: RegExp
+  readonly because: string
+  /** At least the route must be in the specification. */
+  readonly isNamed?: true
+}
+
+const UNCHECKED: readonly Unchecked[] = [
+  { vendor: 'garmin', route: /./, because: 'Garmin publishes no specification' },
+  { route: / \/oauth/, because: 'no specification describes the OAuth pages and token answers' },
+  {
+    vendor: 'strava',
+    route: /\/api\/v3\/oauth\/token$/,
+    because: 'no specification describes the OAuth pages and token answers',
+  },
+  { vendor: 'strava', route: /push_subscriptions/, because: 'documented in prose only' },
+  { vendor: 'strava', route: /\/photos(?:$|\/)/, because: 'undocumented; the shape is that of recorded answers' },
+  {
+    vendor: 'foursquare',
+    route: /users\/self/,
+    because: 'the specification names the route and gives its answer no schema',
+    isNamed: true,
+  },
+  { route: /^DELETE /, because: 'answers 204 without a body' },
+]
+
+interface Deviation {
+  readonly vendor: VendorName
+  readonly at: RegExp
+  readonly keyword: string
+  readonly because: string
+}
+
+const KNOWN: readonly Deviation[] = [
+  {
+    vendor: 'strava',
+    at: /\/(?:start|end)_latlng$/,
+    keyword: 'minItems',
+    because: 'recorded answers write [] where there is no position',
+  },
+  {
+    vendor: 'strava',
+    at: /\/(?:upload_id|external_id)$/,
+    keyword: 'type',
+    because: 'null for a manual activity in recorded answers',
+  },
+  { vendor: 'strava', at: /\/gear_id$/, keyword: 'type', because: 'null without gear in recorded answers' },
+  { vendor: 'strava', at: /\/description$/, keyword: 'type', because: 'null when empty in recorded answers' },
+  { vendor: 'strava', at: /\/photos\/primary$/, keyword: 'type', because: 'null without photos in recorded answers' },
+]
+
+const NOW = Date.UTC(2026, 9, 1, 12)
+
+interface Shown {
+  readonly path: string
+  readonly answer: Response
+}
+
+type Ask = (session: Session) => Promise<Shown[]>
+
+const get =
+  (...paths: readonly string[]): Ask =>
+  async session =>
+    await Promise.all(paths.map(async path => ({ path, answer: await session.request('GET', path) })))
+
+/** One request for each thing that the list at `path` names. */
+const each =
+  (path: string, idsIn: (body: unknown) => readonly string[], toPath: (id: string) => string): Ask =>
+  async session => {
+    const body: unknown = await (await session.request('GET', path)).json()
+    return await get(...idsIn(body).map(toPath))(session)
+  }
+
+const ids =
+  (key: string, id = 'id') =>
+  (body: unknown): string[] => {
+    const list = (key === '' ? body : (body as Record<string, unknown>)[key]) as Record<string, unknown>[]
+    return list.map(item => String(item[id]))
+  }
+
+const activities = (suffix: string): Ask =>
+  each('/api/v3/athlete/activities?per_page=100', ids(''), id => `/api/v3/activities/${id}${suffix}`)
+const nights = (type: string): Ask =>
+  each(`/v2/usercollection/${type}?${RANGE}`, ids('data'), id => `/v2/usercollection/${type}/${id}`)
+const cycles = (what: string): Ask =>
+  each('/developer/v2/recovery?limit=25', ids('records', 'cycle_id'), id => `/developer/v2/cycle/${id}/${what}`)
+
+const RANGE = 'start_date=2026-09-01&end_date=2026-10-01'
+const KEYS = 'time,distance,latlng,altitude,velocity_smooth,heartrate,cadence,watts,temp,moving,grade_smooth'
+const MANUAL = { name: 'Walk', sport_type: 'Walk', start_date_local: '2026-09-30T10:00:00Z', elapsed_time: 1800, distance: 2000 }
+const APPLICATION = { 'x-client-id': '4711', 'x-client-secret': 's', 'content-type': 'application/json' }
+
+/** How each route that can be checked is asked. */
+const ASKS: Readonly<Record<string, Ask>> = {
+  'strava GET /api/v3/athlete': get('/api/v3/athlete'),
+  'strava GET /api/v3/athlete/activities': get(
+    '/api/v3/athlete/activities?per_page=200',
+    '/api/v3/athlete/activities?after=1780000000',
+  ),
+  'strava GET /api/v3/activities/{id}': activities(''),
+  'strava GET /api/v3/activities/{id}/laps': activities('/laps'),
+  'strava GET /api/v3/activities/{id}/streams': activities(`/streams?keys=${KEYS}&key_by_type=true`),
+  'strava PUT /api/v3/activities/{id}': async session => {
+    const [id = ''] = ids('')(await (await session.request('GET', '/api/v3/athlete/activities?per_page=1')).json())
+    return [
+      { path: id, answer: await session.request('PUT', `/api/v3/activities/${id}`, { name: 'New name', description: 'New' }) },
+    ]
+  },
+  'strava POST /api/v3/activities': async session => [
+    { path: '/api/v3/activities', answer: await session.request('POST', '/api/v3/activities', MANUAL) },
+  ],
+  'oura GET /v2/usercollection/personal_info': get('/v2/usercollection/personal_info'),
+  'oura GET /v2/usercollection/sleep': get(`/v2/usercollection/sleep?${RANGE}`),
+  'oura GET /v2/usercollection/daily_sleep': get(`/v2/usercollection/daily_sleep?${RANGE}`),
+  'oura GET /v2/usercollection/sleep/{document_id}': nights('sleep'),
+  'oura GET /v2/usercollection/daily_sleep/{document_id}': nights('daily_sleep'),
+  'whoop GET /developer/v2/activity/sleep': get('/developer/v2/activity/sleep?limit=25'),
+  'whoop GET /developer/v2/activity/sleep/{sleepId}': each(
+    '/developer/v2/activity/sleep?limit=25',
+    ids('records'),
+    id => `/developer/v2/activity/sleep/${id}`,
+  ),
+  'whoop GET /developer/v2/cycle/{cycleId}/sleep': cycles('sleep'),
+  'whoop GET /developer/v2/cycle/{cycleId}/recovery': cycles('recovery'),
+  'whoop GET /developer/v2/recovery': get('/developer/v2/recovery?limit=25'),
+  'whoop GET /developer/v2/user/profile/basic': get('/developer/v2/user/profile/basic'),
+  'whoop GET /developer/v2/user/measurement/body': get('/developer/v2/user/measurement/body'),
+}
+
+/** Oura's subscriptions take the application's credentials and belong together: made, shown, listed, changed, renewed. */
+async function subscriptionAnswers(simulator: Simulator): Promise<Map<string, Shown[]>> {
+  const url = 'http://simulator/oura/v2/webhook/subscription'
+  const ask = async (method: string, path: string, body?: unknown): Promise<Shown> => {
+    const content = body === undefined ? {} : { body: JSON.stringify(body) }
+    return { path, answer: await simulator.fetch(`${url}${path}`, { method, headers: APPLICATION, ...content }) }
+  }
+  const order = { callback_url: 'http://receiver/', verification_token: 'v', event_type: 'create', data_type: 'sleep' }
+  const made = await ask('POST', '', order)
+  const { id } = (await made.answer.clone().json()) as { id: string }
+  const template = '/v2/webhook/subscription'
+  return new Map([
+    [`oura POST ${template}`, [made]],
+    [`oura GET ${template}`, [await ask('GET', '')]],
+    [`oura GET ${template}/{id}`, [await ask('GET', `/${id}`)]],
+    [`oura PUT ${template}/{id}`, [await ask('PUT', `/${id}`, { verification_token: 'v' })]],
+    [`oura PUT ${template}/renew/{id}`, [await ask('PUT', `/renew/${id}`)]],
+  ])
+}
+
+/** A receiver that passes every handshake. */
+const echo = (request: Request): Promise<Response> => {
+  const [name = '', challenge] = [...new URL(request.url).searchParams].find(([key]) => key.endsWith('challenge')) ?? []
+  return Promise.resolve(Response.json({ [name]: challenge }))
+}
+
+interface Findings {
+  readonly lines: string[]
+  readonly complaints: string[]
+  readonly used: Map<Deviation, number>
+}
+
+async function checkRoute(
+  route: RouteDescription,
+  spec: VendorSpec | undefined,
+  shown: readonly Shown[],
+  findings: Findings,
+): Promise<void> {
+  const name = `${route.vendor} ${route.method} ${route.template}`
+  const specPath = SPEC_PATH[route.vendor](route.template)
+  let checked = 0
+  const wrong = new Map<string, number>()
+  for (const { path, answer } of shown) {
+    // An activity without samples has no streams: a refusal, and so nothing to check.
+    if (answer.status === 404 && route.template.endsWith('/streams')) continue
+    if (!answer.ok) findings.complaints.push(`${name}: ${path} answered ${answer.status}`)
+    const mismatches = spec?.check(route.method, specPath, answer.status, await answer.json())
+    if (mismatches === undefined) findings.complaints.push(`${name}: the specification has no schema for ${answer.status}`)
+    else checked += 1
+    for (const mismatch of mismatches ?? []) note(route.vendor, mismatch, wrong, findings)
+  }
+  findings.complaints.push(...[...wrong].map(([says, count]) => `${name}: ${says} (${count} times)`))
+  findings.lines.push(`${wrong.size === 0 ? 'fits ' : 'WRONG'} ${name}: ${checked} answers`)
+}
+
+function note(vendor: VendorName, mismatch: Mismatch, wrong: Map<string, number>, { used }: Findings): void {
+  const known = KNOWN.find(one => one.vendor === vendor && one.keyword === mismatch.keyword && one.at.test(mismatch.at))
+  if (known !== undefined) used.set(known, (used.get(known) ?? 0) + 1)
+  else wrong.set(`${mismatch.at} ${mismatch.says}`, (wrong.get(`${mismatch.at} ${mismatch.says}`) ?? 0) + 1)
+}
+
+async function check(folder: string): Promise<Findings> {
+  const findings: Findings = { lines: [], complaints: [], used: new Map() }
+  const limits = { read: [99_999, 99_999], overall: [99_999, 99_999], whoop: [99_999, 99_999] } as const
+  const simulator = openSimulator({ clock: new VirtualClock(NOW), activities: 150, nights: 60, limits, send: echo })
+  const subscriptions = await subscriptionAnswers(simulator)
+  const specs = new Map(Object.entries(FILES).map(([vendor, file]) => [vendor as VendorName, readSpec(resolve(folder, file))]))
+  const sessions = new Map<VendorName, Session>()
+  for (const vendor of specs.keys())
+    sessions.set(vendor, await connect({ fetch: simulator.fetch, base: 'http://simulator' }, vendor))
+  for (const route of simulator.routes) {
+    const name = `${route.vendor} ${route.method} ${route.template}`
+    const reason = UNCHECKED.find(
+      one => (one.vendor ?? route.vendor) === route.vendor && one.route.test(`${route.method} ${route.template}`),
+    )
+    const session = sessions.get(route.vendor)
+    const shown = subscriptions.get(name) ?? (session === undefined ? undefined : await ASKS[name]?.(session))
+    if (shown !== undefined) await checkRoute(route, specs.get(route.vendor), shown, findings)
+    else if (
+      reason?.isNamed === true &&
+      specs.get(route.vendor)?.hasRoute(route.method, SPEC_PATH[route.vendor](route.template)) !== true
+    )
+      findings.complaints.push(`${name} is not in the specification`)
+    else if (reason === undefined) findings.complaints.push(`${name} is neither checked nor excused`)
+    else findings.lines.push(`-     ${name}: ${reason.because}`)
+  }
+  for (const one of KNOWN)
+    if (!findings.used.has(one)) findings.complaints.push(`no answer differs any more at ${one.at.source}: ${one.because}`)
+  return findings
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const folder = resolve(root, process.argv[2] ?? '../shared/vendor')
+if (existsSync(folder)) {
+  const { lines, complaints, used } = await check(folder)
+  for (const line of lines) console.log(line)
+  console.log('\nKnown differences, where real answers are not what is written:')
+  for (const [{ vendor, at, because }, count] of used) console.log(`  ${vendor} ${at.source} (${count} times): ${because}`)
+  for (const complaint of complaints) console.error(`\n${complaint}`)
+  console.log(complaints.length === 0 ? '\nEvery answer fits.' : `\n${complaints.length} complaints.`)
+  process.exitCode = complaints.length === 0 ? 0 : 1
+} else {
+  console.log('The vendors’ specifications are not here (../shared/vendor): nothing was checked.')
+}
