@@ -157,3 +157,31 @@ test('strava: a revoked token is dead, in both ways of revoking', async () => {
   assert.equal(await (await revoke(basic)).text(), '')
   assert.equal((await two.request('GET', '/api/v3/athlete')).status, 401)
 })
+
+test('strava says no in triples of resource, field and code', async () => {
+  const { visitor, simulator } = opened({ clients: { strava: [{ id: '4711', secret: 'right' }] } })
+  const known = { ...visitor, client: { id: '4711', secret: 'right' } }
+  const refused = async (answer: Promise<Response>): Promise<unknown[]> => {
+    const { status } = await answer
+    const body = (await (await answer).json()) as { errors: { resource: string; field: string; code: string }[] }
+    return [status, ...body.errors.map(({ resource, field, code }) => `${resource}/${field}/${code}`)]
+  }
+  const refresh = { grant_type: 'refresh_token', refresh_token: 'x' }
+  assert.deepEqual(await refused(exchange({ ...visitor, client: { id: 'x', secret: 'x' } }, 'strava', refresh)), [
+    400,
+    'Application/client_id/invalid',
+  ])
+  assert.deepEqual(await refused(exchange({ ...visitor, client: { id: '4711', secret: 'x' } }, 'strava', refresh)), [
+    401,
+    'Application//invalid',
+  ])
+  assert.deepEqual(await refused(exchange(known, 'strava', refresh)), [400, 'RefreshToken/refresh_token/invalid'])
+  assert.deepEqual(await refused(redeem(known, 'strava', 'x')), [400, 'AuthorizationCode/code/invalid'])
+  const session = await connect(known, 'strava', { tick: ['read'] })
+  assert.deepEqual(await refused(session.request('GET', '/api/v3/athlete/activities')), [
+    401,
+    'AccessToken/activity:read_permission/missing',
+  ])
+  simulator.control.expireTokens('strava')
+  assert.deepEqual(await refused(session.request('GET', '/api/v3/athlete')), [401, 'Athlete/access_token/invalid'])
+})

@@ -101,6 +101,14 @@ test('latency keeps the caller waiting and then answers', async () => {
   )
 })
 
+test('latency adds to other trouble', async () => {
+  strike('597')
+  strike('latency', { ms: 30 })
+  const startedAt = performance.now()
+  assert.equal((await inProcess.request('GET', ROUTE)).status, 597)
+  assert(performance.now() - startedAt >= 30)
+})
+
 test('no_headers and odd_headers spoil the rate headers and nothing else', async () => {
   await bothWays('no_headers', async session => {
     const answer = await session.request('GET', ROUTE)

@@ -3,10 +3,12 @@
 import type { Random } from '../kernel/random.ts'
 import { matchTemplate, type VendorName } from './router.ts'
 
-export const BEFORE_KINDS = ['latency', 'hang', 'reset', '429', '5xx', '597', 'not_found', 'streams_not_ready'] as const
+/** Adds to any other trouble. */
+export const SLOW_KINDS = ['latency'] as const
+export const BEFORE_KINDS = ['hang', 'reset', '429', '5xx', '597', 'not_found', 'streams_not_ready'] as const
 export const ANSWER_KINDS = ['truncated', 'malformed', 'no_headers', 'odd_headers'] as const
 export const WEBHOOK_KINDS = ['webhook_duplicate', 'webhook_late', 'webhook_reorder', 'webhook_lost'] as const
-export const FAULT_KINDS = [...BEFORE_KINDS, ...ANSWER_KINDS, ...WEBHOOK_KINDS] as const
+export const FAULT_KINDS = [...SLOW_KINDS, ...BEFORE_KINDS, ...ANSWER_KINDS, ...WEBHOOK_KINDS] as const
 
 export type FaultKind = (typeof FAULT_KINDS)[number]
 

@@ -3,7 +3,7 @@
 // values here; how they feel on the wire is decided by whoever carries them.
 import type { Answer } from './answer.ts'
 import { withHeaders } from './answer.ts'
-import { ANSWER_KINDS, BEFORE_KINDS, type Fault, type FaultPlace } from './faults.ts'
+import { ANSWER_KINDS, BEFORE_KINDS, SLOW_KINDS, type Fault, type FaultPlace } from './faults.ts'
 import type { Call, Route } from './router.ts'
 import type { Stage, Vendor } from './stage.ts'
 
@@ -23,8 +23,9 @@ export async function serve(stage: Stage, vendor: Vendor, route: Route, call: Ca
   const place: FaultPlace = { vendor: vendor.name, method: route.method, template: route.template, path: call.path }
   const admission = vendor.admit(call, route)
   if (admission.outcome === 'refused') return answered(admission.answer)
+  const slow = stage.faults.strike(SLOW_KINDS, place)
+  if (slow !== undefined) await stage.clock.sleep(slow.ms ?? LATENCY_MS, call.signal)
   const fault = stage.faults.strike(BEFORE_KINDS, place)
-  if (fault?.kind === 'latency') await stage.clock.sleep(fault.ms ?? LATENCY_MS, call.signal)
   if (fault?.kind === 'hang' || fault?.kind === 'reset') return { how: fault.kind }
   const answer = insteadOf(stage, vendor, call, fault) ?? (await route.handle(call, admission.grant))
   const dressed = withHeaders(answer, admission.headersFor(answer))

@@ -185,6 +185,18 @@ test('garmin: a ping hands out an address that works as given, and without its t
   assert.deepEqual([bare.status, await bare.json()], [400, { errorMessage: 'InvalidPullTokenException failure' }])
 })
 
+test('garmin: an unfinished night is sent again under the same id once it is final', async () => {
+  const { bodies, options } = receiving()
+  const { clock, simulator } = await opened('garmin', options)
+  const night = simulator.control.addSleep('garmin', { state: 'PENDING_SCORE' })
+  simulator.control.changeSleep('garmin', night?.id ?? '', { state: 'SCORED' })
+  await clock.runUntil(simulator.settled())
+  const [tentative, final] = bodies.flatMap(body => body['sleeps'] ?? [])
+  assert.deepEqual([tentative?.['validation'], final?.['validation']], ['ENHANCED_TENTATIVE', 'ENHANCED_FINAL'])
+  assert.equal(tentative?.['summaryId'], final?.['summaryId'])
+  assert.deepEqual([tentative?.['overallSleepScore'], typeof final?.['overallSleepScore']], [undefined, 'object'])
+})
+
 test('garmin: who the user is, what they permitted, and the end of it', async () => {
   const { bodies, options } = receiving()
   const { clock, simulator, session } = await opened('garmin', options)

@@ -195,13 +195,32 @@ test('another athlete’s activity is not there', async () => {
   assert.equal((await strava.request('GET', `/api/v3/activities/${mine?.id}`)).status, 200)
 })
 
-test('only with broken are there broken activities, each kind in turn', async () => {
-  const whole = await opened({ activities: 30 })
-  const statuses = async ({ strava, list }: Awaited<ReturnType<typeof opened>>): Promise<number[]> =>
-    await Promise.all(
-      (await list('per_page=30')).map(async ({ id }) => (await strava.request('GET', `/api/v3/activities/${id}`)).status),
-    )
-  assert(!(await statuses(whole)).includes(500))
-  const broken = await opened({ activities: 30, broken: 5 })
-  assert.equal((await statuses(broken)).filter(status => status === 500).length, 1)
+test('nothing is broken unless ordered', async () => {
+  const { strava, list } = await opened({ activities: 30 })
+  for (const { id } of await list('')) assert.equal((await strava.request('GET', `/api/v3/activities/${id}`)).status, 200)
 })
+
+test('each broken activity is broken in its own way, for good', async () => {
+  const { strava, list } = await opened({ activities: 40, broken: 5 })
+  const ways = new Map<string, number>()
+  for (const { id, manual } of await list('per_page=40')) {
+    if (manual) continue
+    const path = `/api/v3/activities/${id}`
+    const way =
+      (await strava.request('GET', path)).status === 500
+        ? 'detail 500'
+        : await streamsOf(strava, `${path}/streams?keys=time,heartrate&key_by_type=true`)
+    if (way !== 'whole') ways.set(way, (ways.get(way) ?? 0) + 1)
+  }
+  assert.deepEqual(Object.fromEntries(ways), { 'detail 500': 1, 'lengths differ': 1, empty: 1, 'no JSON': 1, 'streams 500': 1 })
+})
+
+async function streamsOf(strava: Session, path: string): Promise<string> {
+  const answer = await strava.request('GET', path)
+  if (answer.status === 500) return 'streams 500'
+  const text = await answer.text()
+  if (!text.endsWith('}}')) return 'no JSON'
+  const lengths = Object.values(JSON.parse(text) as Record<string, { data: unknown[] }>).map(({ data }) => data.length)
+  if (lengths.every(length => length === 0)) return 'empty'
+  return new Set(lengths).size === 1 ? 'whole' : 'lengths differ'
+}
