@@ -128,7 +128,7 @@ function arrange(values: Values, given: readonly SettingName[]) {
       ackWaitMs: values.NORMALIZE_SLEEP_ACK_WAIT_MS,
     },
     stremio: stremioConfig(values),
-    /** Which variables were given, in the order of the environment: doctor explains them. */
+    /** Which variables were given; doctor explains them. */
     given,
   })
 }

@@ -80,6 +80,29 @@ describe('doctor', () => {
     assert.equal((await find('secrets', { ...shared, PACELINE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') })).level, 'ok')
   })
 
+  test('every variable that is given is explained, and its value is not shown', async () => {
+    const given = {
+      PACELINE_ADMIN_TOKEN: 'an-admin-token-of-forty-characters-or-so',
+      PACELINE_PORT: '8123',
+      STRAVA_CLIENT_ID: '4711',
+      STRAVA_CLIENT_SECRET: 'hush',
+    }
+    const patient = { folder: folder.path, database: undefined, redis: undefined, nats: undefined }
+    const findings = await diagnose(readConfig({ ...given, PACELINE_HOST: ' ', HOME: '/home' }), patient)
+    assert.deepEqual(
+      findings.filter(({ check }) => /^[A-Z_]+$/.test(check)),
+      [
+        { check: 'PACELINE_PORT', level: 'ok', sentence: 'The port on which they listen; 0 takes any free one.' },
+        { check: 'PACELINE_ADMIN_TOKEN', level: 'ok', sentence: 'The bearer token of `/admin/*`.' },
+        { check: 'STRAVA_CLIENT_ID', level: 'ok', sentence: 'The client id of your Strava application.' },
+        { check: 'STRAVA_CLIENT_SECRET', level: 'ok', sentence: 'The secret that belongs to the client id.' },
+      ],
+    )
+    const all = JSON.stringify(findings)
+    for (const secret of [given.PACELINE_ADMIN_TOKEN, given.STRAVA_CLIENT_ID, given.STRAVA_CLIENT_SECRET])
+      assert(!all.includes(secret))
+  })
+
   test('missing credentials name their variables, and plain http in the open is a warning', async () => {
     assert.match((await find('whoop')).todo ?? '', /WHOOP_CLIENT_ID and WHOOP_CLIENT_SECRET/)
     assert.equal((await find('whoop', { WHOOP_CLIENT_ID: 'a', WHOOP_CLIENT_SECRET: 'b' })).level, 'ok')

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { SECRETS_FILE } from './accounts/accounts.ts'
-import type { Config } from './config.ts'
+import { configurationReference, type Config } from './config.ts'
 import type { Database } from './db/db.ts'
 import type { Nats } from './events/events.ts'
 import type { Finding } from './http/http.ts'
@@ -31,6 +31,7 @@ export async function diagnose(config: Config, patient: Patient): Promise<Findin
     await serverFinding('nats', 'PACELINE_NATS_URL', patient.nats),
     ...Object.entries(config.vendors).map(([vendor, { clientId }]) => credentialsFinding(vendor, clientId)),
     publicUrlFinding(config),
+    ...givenFindings(config),
   ]
   return findings
 }
@@ -138,4 +139,10 @@ function publicUrlFinding({ host, publicUrl }: Config): Finding {
     sentence: `${publicUrl} is plain http on ${host}: tokens cross the network unencrypted.`,
     todo: 'Put a proxy with https in front and set PACELINE_PUBLIC_URL.',
   }
+}
+
+/** What each given variable means; its value is nobody's business here, as it may be a secret. */
+function givenFindings({ given }: Config): Finding[] {
+  const names = new Set<string>(given)
+  return configurationReference.filter(({ name }) => names.has(name)).map(({ name, means }) => ok(name, means))
 }

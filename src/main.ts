@@ -4,14 +4,11 @@ import { runCli, type House, type OpenOptions } from './cli/cli.ts'
 import { loadConfig, type Config } from './config.ts'
 import { SystemClock } from './kernel/clock.ts'
 
-const interactive = process.stdout.isTTY
-
 // The engine is loaded when it is needed: a command that only asks a running server answers in a third of the time.
 const house: House = {
   version: manifest.version,
   clock: new SystemClock(),
   terminal: {
-    interactive,
     line: (text, exitCode = 0) => {
       process.stdout.write(`${text}\n`)
       return exitCode
@@ -23,7 +20,7 @@ const house: House = {
   loadConfig: () => loadConfig(),
   openEngine: async (config: Config, { quiet = false, ...options }: OpenOptions) => {
     const [{ openEngine }, { openLog }] = await Promise.all([import('./engine.ts'), import('./telemetry/telemetry.ts')])
-    const log = openLog({ level: quiet ? 'silent' : config.logLevel, pretty: interactive })
+    const log = openLog({ level: quiet ? 'silent' : config.logLevel, pretty: process.stdout.isTTY })
     return await openEngine({ config, version: manifest.version, log, ...options })
   },
   examine: async (config, folder) => await (await import('./engine.ts')).examine(config, folder),
@@ -39,3 +36,10 @@ const house: House = {
 }
 
 process.exitCode = await runCli(process.argv.slice(2), house)
+
+// Everything was closed, but a server that hangs never closes its end of a connection, and an open one keeps the process. The
+// time runs from when all output is out, so that a slow reader gets it whole; it holds nothing up when nothing is left.
+const LEFT_OPEN_MS = 2_000
+process.stdout.write('', () => {
+  house.clock.deadline(LEFT_OPEN_MS).addEventListener('abort', () => process.exit())
+})

@@ -1,5 +1,5 @@
 // Embedded stores for tests. Initialising a cluster takes seconds, so one is made per PGlite version and kept as a template.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,7 @@ import { PGlite } from '@electric-sql/pglite'
 import manifest from '../package.json' with { type: 'json' }
 import { migrate, openPglite } from '../src/db/db.ts'
 import type { PgliteDatabase } from '../src/db/database-pglite.ts'
+import { discard, watch } from './servers/reaper.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -47,10 +48,11 @@ export interface TestFolder {
 
 export function testFolder(): TestFolder {
   const path = mkdtempSync(join(tmpdir(), 'paceline-test-'))
+  watch({ folder: path })
   return {
     path,
     remove: () => {
-      rmSync(path, { recursive: true, force: true })
+      discard(path)
     },
   }
 }

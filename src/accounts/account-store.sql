@@ -32,7 +32,7 @@ order by id
 limit $3;
 
 -- name: revokeToken
--- Kept as a row, so that its id is never "unknown" to whoever asks what became of it.
+-- The row stays, so that the store can still tell since when a token opens nothing; no route shows it.
 update api_token set revoked_at = $3
 where id = $2 and athlete_id = $1 and revoked_at is null
 returning id;

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, fstatSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { secure, seeded } from '../kernel/random.ts'
 import { testFolder } from '../../test/stores.ts'
@@ -52,7 +53,30 @@ test('of two that make secrets at the same time, both use those of the first', (
 
 test('a secrets file that is damaged is told, and not replaced', () => {
   const folder = testFolder()
-  writeFileSync(join(folder.path, SECRETS_FILE), '{"adminTok')
-  assert.throws(() => openSecrets(folder.path, {}, secure()), { code: 'PACE_CONFIG', message: /secrets\.json cannot be read/ })
+  const file = join(folder.path, SECRETS_FILE)
+  const whole = { secretKey: 'a', adminToken: 'b', ingestToken: 'c' }
+  const damaged = [null, {}, 7, { ...whole, secretKey: undefined }, { ...whole, adminToken: '' }, { ...whole, ingestToken: 1 }]
+  for (const text of ['', '{"adminTok', ...damaged.map(value => JSON.stringify(value))]) {
+    writeFileSync(file, text)
+    const message = new RegExp(`^The generated secrets in ${file} cannot be read: `)
+    assert.throws(() => openSecrets(folder.path, {}, secure()), { code: 'PACE_CONFIG', message }, text)
+    assert.equal(fs.readFileSync(file, 'utf8'), text)
+  }
+  folder.remove()
+})
+
+test('made secrets, and their name in the folder, are on the disk before they are used', t => {
+  const folder = testFolder()
+  const { fsyncSync } = fs
+  const synced: string[] = []
+  t.mock.method(fs, 'fsyncSync', (handle: number) => {
+    fsyncSync(handle)
+    if (fstatSync(handle).isDirectory() && existsSync(join(folder.path, SECRETS_FILE))) synced.push('folder')
+  })
+  syncBuiltinESMExports()
+  openSecrets(folder.path, {}, secure())
+  t.mock.restoreAll()
+  syncBuiltinESMExports()
+  assert.deepEqual(synced, ['folder'])
   folder.remove()
 })

@@ -1,6 +1,6 @@
 // The secrets that an operator did not give are made once and kept in the data folder, for its owner's eyes only. Several
 // processes may start on one new folder at once: the first file in place wins, and all read that one.
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasCode, PacelineError, reasonOf } from '../kernel/errors.ts'
 import type { Random } from '../kernel/random.ts'
@@ -38,7 +38,7 @@ export function openSecrets(folder: string, given: GivenSecrets, random: Random)
 
 function read(file: string): Kept | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Kept
+    return keptIn(readFileSync(file, 'utf8'))
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
     throw new PacelineError('PACE_CONFIG', `The generated secrets in ${file} cannot be read: ${reasonOf(error)}`, {
@@ -46,6 +46,15 @@ function read(file: string): Kept | undefined {
     })
   }
 }
+
+function keptIn(text: string): Kept {
+  const { secretKey, adminToken, ingestToken } = Object(JSON.parse(text)) as Readonly<Record<string, unknown>>
+  if (!isText(secretKey) || !isText(adminToken) || !isText(ingestToken))
+    throw new Error('secretKey, adminToken and ingestToken must all be there')
+  return { secretKey, adminToken, ingestToken }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 function make(folder: string, file: string, random: Random): Kept {
   const text = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString('base64url')
@@ -59,6 +68,7 @@ function make(folder: string, file: string, random: Random): Kept {
   writeFileSync(own, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flush: true })
   try {
     linkSync(own, file)
+    syncFolder(folder)
     return made
   } catch (error) {
     const theirs = hasCode(error, 'EEXIST') ? read(file) : undefined
@@ -66,5 +76,17 @@ function make(folder: string, file: string, random: Random): Kept {
     return theirs
   } finally {
     rmSync(own)
+  }
+}
+
+// A name is on the disk when its folder is: else a power cut could keep what was encrypted and lose the key. Windows cannot
+// sync a folder, and writes names through its journal.
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
   }
 }

@@ -41,7 +41,8 @@ export async function runCli(words: readonly string[], house: House): Promise<nu
 function failed(error: unknown, json: boolean, terminal: House['terminal']): number {
   // What is not in the catalogue is a fault of Paceline: its stack helps whoever reports it.
   if (!(error instanceof PacelineError)) {
-    terminal.error(error instanceof Error ? (error.stack ?? reasonOf(error)) : reasonOf(error))
+    const stack = error instanceof Error ? error.stack : undefined
+    terminal.error(json ? JSON.stringify({ error: reasonOf(error), code: 'PACE_INTERNAL' }) : (stack ?? reasonOf(error)))
     return 1
   }
   const { message, code, details } = error

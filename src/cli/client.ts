@@ -1,12 +1,11 @@
 // Asks Paceline something. A running server is asked over HTTP, since it alone may open the embedded store; when none runs, the
 // engine is opened here and asked the same question through the same routes. Commands do not see the difference.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { hasCode, PacelineError, reasonOf, type ErrorCode } from '../kernel/errors.ts'
+import { PacelineError, reasonOf, type ErrorCode } from '../kernel/errors.ts'
 import { openSecrets } from '../accounts/accounts.ts'
 import type { Config } from '../config.ts'
 import type { Random } from '../kernel/random.ts'
 import { secure } from '../kernel/random.ts'
+import { announcedIn } from './announcement.ts'
 import { homeOf, storedHome } from './home.ts'
 import type { House } from './house.ts'
 
@@ -21,21 +20,11 @@ export interface Client {
   close(): Promise<void>
 }
 
-const SERVER_FILE = 'server.json'
 const ANSWER_DEADLINE_MS = 10_000
 
 interface Running {
   readonly url: string
   readonly folder: string
-}
-
-/** Written by `up` once it listens, so that other commands find it whatever its port. */
-export function announce(folder: string, url: string): () => void {
-  const file = join(folder, SERVER_FILE)
-  writeFileSync(file, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 })
-  return () => {
-    rmSync(file, { force: true })
-  }
 }
 
 export async function connect(house: House, config: Config): Promise<Client> {
@@ -55,22 +44,10 @@ export async function connectRunning(house: House, config: Config): Promise<Clie
 
 async function runningClient(house: House, config: Config): Promise<Client | undefined> {
   for (const folder of homeOf(config).folders) {
-    const running = runningIn(folder)
-    if (running !== undefined && (await answers(house, running.url))) return overHttp(house, config, running)
+    const url = announcedIn(folder)
+    if (url !== undefined && (await answers(house, url))) return overHttp(house, config, { url, folder })
   }
   return undefined
-}
-
-function runningIn(folder: string): Running | undefined {
-  try {
-    const { pid, url } = JSON.parse(readFileSync(join(folder, SERVER_FILE), 'utf8')) as { pid: number; url: string }
-    process.kill(pid, 0)
-    return { url, folder }
-  } catch (error) {
-    // No file, or one left behind by a killed process.
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined
-    throw error
-  }
 }
 
 async function answers({ clock }: House, url: string): Promise<boolean> {

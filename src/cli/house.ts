@@ -8,7 +8,6 @@ export interface Terminal {
   /** Prints to standard output and gives the exit code back. */
   line(text: string, exitCode?: number): number
   error(text: string): void
-  readonly interactive: boolean
 }
 
 export type OpenOptions = Pick<EngineOptions, 'folder' | 'demo' | 'speed' | 'roles'> & { readonly quiet?: boolean }

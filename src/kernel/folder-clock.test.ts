@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VirtualClock, type Clock } from './clock.ts'
@@ -67,7 +67,51 @@ describe('the clock of a data folder', () => {
       code: 'PACE_CLOCK_BACKWARDS',
       message: /lived at speed 60 and its time is 2026-01-03T12:00:00\.000Z.*--speed 60/,
     })
-    assert.throws(() => open(60, START + HOUR_MS), { code: 'PACE_CLOCK_BACKWARDS' })
     assert.equal(readFileSync(join(folder, 'clock.json'), 'utf8'), kept)
+  })
+
+  test('a given anchor at which time would run backwards is named, and changes nothing', async () => {
+    open(60)
+    await pass(HOUR_MS)
+    const kept = readFileSync(join(folder, 'clock.json'), 'utf8')
+    const message = /its time is 2026-01-03T12:00:00\.000Z; with this PACELINE_CLOCK_ANCHOR it would run backwards/
+    assert.throws(() => open(60, START + HOUR_MS), { code: 'PACE_CLOCK_BACKWARDS', message })
+    // At speed 1 no anchor would help.
+    assert.throws(() => open(1, START), { code: 'PACE_CLOCK_BACKWARDS', message: /--speed 60/ })
+    assert.equal(readFileSync(join(folder, 'clock.json'), 'utf8'), kept)
+  })
+
+  test('what has not changed is not written again', async () => {
+    const file = join(folder, 'clock.json')
+    open(60)
+    const { ino } = statSync(file)
+    await pass(HOUR_MS)
+    for (const speed of [60, undefined]) {
+      open(speed)
+      assert.equal(statSync(file).ino, ino)
+    }
+    open(90)
+    assert.notEqual(statSync(file).ino, ino)
+  })
+
+  test('a damaged file is told in a sentence that names it, and is not replaced', () => {
+    const file = join(folder, 'clock.json')
+    const anchor = new Date(START).toISOString()
+    const wrong = [
+      null,
+      [],
+      {},
+      { speed: 60 },
+      { anchor },
+      { speed: '60', anchor },
+      { speed: 0, anchor },
+      { speed: 60, anchor: START },
+    ]
+    for (const text of ['', '{"spe', ...[...wrong, { speed: 60, anchor: 'noon' }].map(value => JSON.stringify(value))]) {
+      writeFileSync(file, text)
+      const message = new RegExp(`^The clock of the data folder in ${file} cannot be read: [^\n]+$`)
+      assert.throws(() => open(), { code: 'PACE_CONFIG', message }, text)
+      assert.equal(readFileSync(file, 'utf8'), text)
+    }
   })
 })

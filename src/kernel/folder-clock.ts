@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ScaledClock, type Clock } from './clock.ts'
-import { hasCode, PacelineError } from './errors.ts'
+import { hasCode, PacelineError, reasonOf } from './errors.ts'
 
 interface Pace {
   readonly speed: number
@@ -24,20 +24,24 @@ export function folderClock(base: Clock, { folder, speed: asked, anchor }: Folde
   const now = base.now()
   const kept = read(folder)
   const speed = asked ?? kept?.speed ?? 1
-  const pace = { speed, anchor: anchor ?? anchorFor(speed, now, kept) }
-  const reached = kept && shownBy(kept, now)
-  if (reached !== undefined && shownBy(pace, now) < reached) {
-    const time = new Date(reached).toISOString()
+  const own = { speed, anchor: anchorFor(speed, now, kept) }
+  const pace = anchor === undefined ? own : { speed, anchor }
+  if (kept !== undefined && isBehind(pace, kept, now)) {
+    const way = isBehind(own, kept, now)
+      ? `at speed ${speed} it would run backwards. Start it with --speed ${kept.speed}, or use another folder.`
+      : 'with this PACELINE_CLOCK_ANCHOR it would run backwards. Leave that variable out, or use another folder.'
+    const time = new Date(shownBy(kept, now)).toISOString()
     throw new PacelineError(
       'PACE_CLOCK_BACKWARDS',
-      `The data folder ${folder} has lived at speed ${kept?.speed} and its time is ${time}; at speed ${speed} it would run backwards. Start it with --speed ${kept?.speed}, or use another folder.`,
+      `The data folder ${folder} has lived at speed ${kept.speed} and its time is ${time}; ${way}`,
     )
   }
-  write(folder, pace)
+  if (pace.speed !== kept?.speed || pace.anchor !== kept.anchor) write(folder, pace)
   return speed === 1 ? base : new ScaledClock(base, speed, pace.anchor)
 }
 
 const shownBy = ({ speed, anchor }: Pace, real: number): number => anchor + (real - anchor) * speed
+const isBehind = (pace: Pace, kept: Pace, now: number): boolean => shownBy(pace, now) < shownBy(kept, now)
 
 /** The anchor at which time goes on without a step. Rounded down, which at a speed above 1 is never behind. */
 function anchorFor(speed: number, now: number, kept: Pace | undefined): number {
@@ -47,13 +51,25 @@ function anchorFor(speed: number, now: number, kept: Pace | undefined): number {
 }
 
 function read(folder: string): Pace | undefined {
+  const file = join(folder, FILE)
   try {
-    const { speed, anchor } = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as { speed: number; anchor: string }
-    return { speed, anchor: Date.parse(anchor) }
+    return paceIn(readFileSync(file, 'utf8'))
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined
-    throw error
+    throw new PacelineError(
+      'PACE_CONFIG',
+      `The clock of the data folder in ${file} cannot be read: ${reasonOf(error)}. Put it back from a backup, as it belongs to the store.`,
+      { cause: error },
+    )
   }
+}
+
+function paceIn(text: string): Pace {
+  const { speed, anchor } = Object(JSON.parse(text)) as Readonly<Record<string, unknown>>
+  const pace = { speed: Number(speed), anchor: typeof anchor === 'string' ? Date.parse(anchor) : NaN }
+  if (typeof speed !== 'number' || speed < 1 || Number.isNaN(pace.anchor))
+    throw new Error('it must hold a speed of at least 1 and an anchor, which is an instant')
+  return pace
 }
 
 function write(folder: string, { speed, anchor }: Pace): void {
@@ -61,6 +77,8 @@ function write(folder: string, { speed, anchor }: Pace): void {
   const file = join(folder, FILE)
   writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ speed, anchor: new Date(anchor).toISOString() })}\n`, {
     mode: 0o600,
+    // Else a power cut could leave an empty file under the new name.
+    flush: true,
   })
   renameSync(`${file}.${process.pid}`, file)
 }

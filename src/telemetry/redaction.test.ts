@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { redact, redactLine, redactText } from './redaction.ts'
 
+const OURS = Buffer.alloc(32, 0xfb).toString('base64url')
+
 test('what looks like a credential is taken out of a text, and the rest stays', () => {
   const examples: Record<string, string> = {
     'GET https://x.org/a?page=2&access_token=abc&b=1': 'GET https://x.org/a?page=2&access_token=[redacted]&b=1',
@@ -17,6 +19,8 @@ test('what looks like a credential is taken out of a text, and the rest stays', 
     "{ refreshToken: 'abc', n: 1 }": '{ refreshToken: [redacted] n: 1 }',
     '{\\"api_key\\":\\"abc\\",\\"x\\":1}': '{\\"api_key\\":[redacted]"x\\":1}',
     'id eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc': 'id [redacted]',
+    [`refused pace_${OURS}, sent by me`]: 'refused [redacted], sent by me',
+    [`/x/pace_admin_${OURS}/y and pace_ingest_${OURS}`]: '/x/[redacted]/y and [redacted]',
     'Unexpected token \'<\', "<html>secr"... is not valid JSON': 'Unexpected token [redacted] is not valid JSON',
     'Key (hash)=(abc) already exists.': 'Key (hash)=[redacted]',
     'Failing row contains (1, abc).': 'Failing row contains [redacted]',
@@ -34,6 +38,7 @@ test('what only resembles a credential stays', () => {
     'the token was refused',
     'basic training',
     'http://127.0.0.1:8080/v1/activities/:id',
+    'pace_admin_ and pace_bell_rings_total',
     'compass=north, passing=3',
   ]
   for (const text of texts) assert.equal(redactText(text), text)

@@ -61,6 +61,8 @@ const LOOKS: readonly (readonly [RegExp, string])[] = [
   // People write passwords into server URLs without encoding them: there the last @ ends the password.
   [/((?:postgres|postgresql|redis|rediss|nats|tls):\/\/)[^\s"<>]{0,1024}@/gi, `$1${HIDDEN}@`],
   [/(:\/\/)[^\s/?#"<>]{1,1024}@/g, `$1${HIDDEN}@`],
+  // Our own tokens (accounts/): 32 random bytes are 43 characters.
+  [/pace_(?:admin_|ingest_)?[\w-]{40,}/g, HIDDEN],
   [/\beyJ[\w-]{8,512}\.[\w-]{8,4096}\.[\w-]*/g, HIDDEN],
 ]
 

@@ -2,7 +2,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { createServer, type AddressInfo } from 'node:net'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { paceline, up, type Settings, type Up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
@@ -94,8 +94,10 @@ describe('a real store', () => {
   test('real credentials open it; SIGTERM ends it well, and the commands work on it afterwards', async () => {
     const server = await up(folder.path, real)
     assert.equal((await json(await fetch(`${server.url}/healthz`)))['demo'], false)
+    assert.equal(statSync(join(data, 'server.json')).mode & 0o777, 0o600)
     await paceline(folder.path, real, 'athlete', 'create', '--name', 'Bo')
     assert.equal((await server.stop()).code, 0)
+    assert(!existsSync(join(data, 'server.json')))
     assert.match((await paceline(folder.path, real, 'athlete', 'list')).out, /Bo\n$/)
     const status = await paceline(folder.path, real, 'status')
     assert.equal(status.code, 1)

@@ -1,9 +1,13 @@
 // Runs a program of this folder as a process of its own and reads what it prints, line by line.
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { discard, watch } from '../servers/reaper.ts'
 
 export interface Child {
   readonly pid: number
@@ -14,11 +18,25 @@ export interface Child {
   rest(): Promise<{ code: number | null; lines: string[] }>
 }
 
+/** Until it ends: a killed test run does not leave it running. */
+export function watchChild(child: ChildProcess): void {
+  assert(child.pid !== undefined, 'it did not start')
+  // The reaper's list goes by folder. A child has none of its own, so one that is never made stands for it.
+  const folder = join(tmpdir(), `paceline-child-${child.pid}`)
+  watch({ folder, pid: child.pid })
+  child.once('exit', () => {
+    // Without the pid, which may be another process's by now.
+    watch({ folder })
+    discard(folder)
+  })
+}
+
 export function startProgram(name: string, ...args: string[]): Child {
   const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
   const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  watchChild(child)
   const ended = once(child, 'close')
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const line = async (): Promise<string | undefined> => {

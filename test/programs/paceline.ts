@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { watchChild } from './child.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -21,12 +22,13 @@ function environment(settings: Settings): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(clean), ...settings }
 }
 
-function launch(folder: string, settings: Settings, words: readonly string[]) {
+export function launch(folder: string, settings: Settings, words: readonly string[]) {
   const child = spawn(process.execPath, [main, ...words], {
     cwd: folder,
     env: environment(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  watchChild(child)
   const printed = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text))
@@ -52,21 +54,21 @@ export interface Up extends Running {
   readonly link: string
 }
 
-/** Starts `up` on a free port and resolves once it has printed what `seen` looks for. */
-async function started(
+/** Starts a command that runs until it is stopped, and resolves once it has printed what `seen` looks for. */
+export async function started(
   folder: string,
   settings: Settings,
   words: readonly string[],
   seen: RegExp,
 ): Promise<Running & { found: string }> {
-  const { child, printed, ended } = launch(folder, { PACELINE_PORT: '0', ...settings }, ['up', ...words])
+  const { child, printed, ended } = launch(folder, settings, words)
   const found = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {
       const [text] = seen.exec(printed.out) ?? []
       if (text !== undefined) resolve(text)
     })
     void ended.then(({ err }) => {
-      reject(new Error(`up ended before it was up: ${err}`))
+      reject(new Error(`${words.join(' ')} ended too early: ${err}`))
     })
   })
   return {
@@ -80,12 +82,14 @@ async function started(
   }
 }
 
+const onFreePort = (settings: Settings): Settings => ({ PACELINE_PORT: '0', ...settings })
+
 export async function up(folder: string, settings: Settings = {}, ...words: string[]): Promise<Up> {
-  const { found: link, ...running } = await started(folder, settings, words, /https?:\/\/\S+(?=\s)/)
+  const { found: link, ...running } = await started(folder, onFreePort(settings), ['up', ...words], /https?:\/\/\S+(?=\s)/)
   return { ...running, url: new URL(link).origin, link }
 }
 
 /** One that does not listen. */
 export async function silent(folder: string, settings: Settings, ...words: string[]): Promise<Running> {
-  return await started(folder, settings, words, /does not listen/)
+  return await started(folder, onFreePort(settings), ['up', ...words], /does not listen/)
 }

@@ -13,18 +13,25 @@ export const statusCommand: Command = {
   options: { watch: { type: 'boolean', means: 'again every two seconds, until it is stopped' } },
   run: async (input, house) => {
     const client = await connectRunning(house, house.loadConfig())
-    let stopped = false
-    if (input.flag('watch')) {
-      void house.stopAsked().then(() => {
-        stopped = true
-      })
-    }
-    for (;;) {
-      const exitCode = await show(client, input, house)
-      if (!input.flag('watch') || stopped) return exitCode
-      await house.clock.sleep(WATCH_MS)
-    }
+    const look = (): Promise<number> => show(client, input, house)
+    return input.flag('watch') ? await watch(look, house) : await look()
   },
+}
+
+/** The exit code is that of the last look. */
+async function watch(look: () => Promise<number>, { clock, stopAsked }: House): Promise<number> {
+  const stop = new AbortController()
+  void stopAsked().then(() => {
+    stop.abort()
+  })
+  for (;;) {
+    const exitCode = await look()
+    const goesOn = await clock.sleep(WATCH_MS, stop.signal).then(
+      () => true,
+      () => false,
+    )
+    if (!goesOn) return exitCode
+  }
 }
 
 interface Health {

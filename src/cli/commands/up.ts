@@ -2,7 +2,7 @@ import { PacelineError } from '../../kernel/errors.ts'
 import type { Engine } from '../../engine.ts'
 import { ROLES, type Role } from '../../roles.ts'
 import { usage, type Arguments, type Command } from '../arguments.ts'
-import { announce } from '../client.ts'
+import { announce } from '../announcement.ts'
 import { homeOf } from '../home.ts'
 import type { House, OpenOptions } from '../house.ts'
 import type { Config } from '../../config.ts'
@@ -27,21 +27,25 @@ export const upCommand: Command = {
     const options = optionsOf(input, config)
     const engine = await house.openEngine(config, options)
     try {
-      return await serve(engine, options, house)
+      return await serve(engine, { ...options, json: input.json }, house)
     } finally {
       await engine.close()
     }
   },
 }
 
-async function serve(engine: Engine, options: OpenOptions, house: House): Promise<number> {
+type Serving = OpenOptions & { readonly json: boolean }
+
+async function serve(engine: Engine, options: Serving, house: House): Promise<number> {
   const stop = house.stopAsked()
   await engine.service.start()
   if (options.demo) await sampleAthlete(engine)
-  if (options.roles.includes('api')) await greet(engine, options, house)
-  else house.terminal.line(`Paceline ${house.version} is up as ${options.roles.join(', ')}; it does not listen.`)
-  const withdraw = options.roles.includes('api') ? announce(options.folder, engine.localUrl()) : () => undefined
+  const listens = options.roles.includes('api')
+  // Before anything is printed: who waits for the link may run a command at once.
+  const withdraw = listens ? announce(options.folder, engine.localUrl()) : () => undefined
   try {
+    if (listens) await printLink(engine, house)
+    house.terminal.line(options.json ? factsOf(engine, options, house) : sentenceOf(options, house))
     await stop
   } finally {
     withdraw()
@@ -49,11 +53,18 @@ async function serve(engine: Engine, options: OpenOptions, house: House): Promis
   return 0
 }
 
-async function greet(engine: Engine, { demo, folder, speed }: OpenOptions, { terminal, version }: House): Promise<void> {
-  // The first URL on standard output, on a line of its own: programs look for it.
+/** The first URL on standard output, on a line of its own also with --json: programs look for it. */
+async function printLink(engine: Engine, { terminal }: House): Promise<void> {
   terminal.line(`${engine.publicUrl()}/sign-in?token=${await engine.accounts.createSignInLink(null)}`)
+}
+
+const factsOf = (engine: Engine, { demo, roles }: Serving, { version }: House): string =>
+  JSON.stringify({ url: roles.includes('api') ? engine.localUrl() : null, version, demo })
+
+function sentenceOf({ demo, folder, roles, speed }: Serving, { version }: House): string {
+  if (!roles.includes('api')) return `Paceline ${version} is up as ${roles.join(', ')}; it does not listen.`
   const label = demo ? ` This is the demo: a sample athlete, time × ${speed}, data in ${folder}.` : ''
-  terminal.line(`Paceline ${version} is up.${label} The link above signs you in once, within 24 hours.`)
+  return `Paceline ${version} is up.${label} The link above signs you in once, within 24 hours.`
 }
 
 function optionsOf(input: Arguments, config: Config): OpenOptions {

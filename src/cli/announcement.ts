@@ -1,0 +1,52 @@
+// How the commands of this machine find the running server, whatever its port and its public URL: `up` leaves its pid and its
+// local address in the data folder while it listens. Whether that server answers is asked elsewhere.
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasCode } from '../kernel/errors.ts'
+
+export const SERVER_FILE = 'server.json'
+
+interface Announced {
+  readonly pid: number
+  readonly url: string
+}
+
+/** Gives back how to withdraw it. */
+export function announce(folder: string, url: string): () => void {
+  const file = join(folder, SERVER_FILE)
+  // Renamed into place: a command that looks at this moment finds a whole file or none.
+  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ pid: process.pid, url })}\n`, { mode: 0o600 })
+  renameSync(`${file}.${process.pid}`, file)
+  return () => {
+    // On PostgreSQL a second server may have been started on the same folder; then the file is that one's.
+    if (read(file)?.pid === process.pid) rmSync(file)
+  }
+}
+
+/** The address of the server that announced itself here, if its process still lives. */
+export function announcedIn(folder: string): string | undefined {
+  const found = read(join(folder, SERVER_FILE))
+  return found !== undefined && isAlive(found.pid) ? found.url : undefined
+}
+
+function read(file: string): Announced | undefined {
+  try {
+    const { pid, url } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Readonly<Record<string, unknown>>
+    // Not above 0 it would mean a group of processes.
+    return Number.isInteger(pid) && Number(pid) > 0 && typeof url === 'string' ? { pid: Number(pid), url } : undefined
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // It lives and belongs to another user.
+    if (hasCode(error, 'EPERM')) return true
+    if (hasCode(error, 'ESRCH')) return false
+    throw error
+  }
+}
