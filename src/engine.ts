@@ -2,8 +2,9 @@
 // stops. Read it to see the house at once; it decides nothing else.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Accounts, openSecrets, type Eraser, type Secrets } from './accounts/accounts.ts'
+import { Accounts, Connections, openSecrets, Parting, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
+import { Calls, unmetered } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, openPglite, openPostgres, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
@@ -12,12 +13,14 @@ import { buildApp, httpServer, type App, type Finding, type Part } from './http/
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { PacelineError } from './kernel/errors.ts'
 import { folderClock } from './kernel/folder-clock.ts'
-import { idMaker } from './kernel/ids.ts'
-import { secure } from './kernel/random.ts'
+import { idMaker, type NewId } from './kernel/ids.ts'
+import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
+import { Slots } from './kernel/slots.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
-import { listen, openMetrics, openTraces, type Log } from './telemetry/telemetry.ts'
+import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
+import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
 /** The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. */
 export const erasers: readonly Eraser[] = []
@@ -49,39 +52,26 @@ export interface Engine {
   close(): Promise<void>
 }
 
-export async function openEngine({ config, version, log, folder, demo, speed, roles }: EngineOptions): Promise<Engine> {
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { config, version, demo, folder, roles } = options
   // Whatever was opened is closed again, in reverse, when something after it fails.
   await using opening = new AsyncDisposableStack()
-  const random = secure()
-  const system = new SystemClock()
-  const metrics = openMetrics({ clock: system, version })
-  opening.defer(listen(log, metrics))
-  const traces = await openTraces({ endpoint: config.otlpEndpoint, version })
-  opening.defer(() => traces.stop())
-
-  // The embedded store locks the folder: nothing else of the folder is touched before.
-  const database = await openDatabase(config, folder, system)
-  opening.defer(() => database.close())
-  // Before anyone reads the clock: it never runs backwards, so it would stand still until the database's time has caught up.
-  await followTime(system, database)
-  const clock = folderClock(system, { folder, speed, anchor: config.clockAnchor })
-  const newId = idMaker(clock, random)
-  const secrets = openSecrets(folder, config, random)
-  const migrated = await migrate(database)
+  const foundation = await openFoundation(opening, options)
+  const { system, clock, database, newId, metrics, secrets } = foundation
   const servers = await openServers(config, system)
   opening.defer(() => servers.close())
 
-  const accounts = new Accounts({ database, clock, random, newId, secrets })
+  const rooms = accountsOf(foundation, config, () => publicUrl())
   const bell = new BossBell(database, clock)
-  const schedules = roles.includes('scheduler') ? scheduled({ bell, clock, accounts, database }) : []
+  const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
 
   const app = await buildApp({
+    ...rooms,
     version,
     demo,
     secure: config.publicUrl.startsWith('https:'),
     clock,
     newId,
-    accounts,
     parts: [databasePart(database), ...servers.parts, workerPart(bell)],
     publicUrl: () => publicUrl(),
     metrics: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
@@ -100,9 +90,9 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
   return {
     service: whole,
     app,
-    accounts,
+    accounts: rooms.accounts,
     secrets,
-    migrated,
+    migrated: foundation.migrated,
     publicUrl,
     localUrl,
     close: async () => {
@@ -113,6 +103,67 @@ export async function openEngine({ config, version, log, folder, demo, speed, ro
       }
     },
   }
+}
+
+/** What everything else stands on. */
+interface Foundation {
+  readonly system: SystemClock
+  readonly clock: Clock
+  readonly random: Random
+  readonly newId: NewId
+  readonly metrics: Metrics
+  readonly database: Database
+  readonly secrets: Secrets
+  readonly migrated: readonly string[]
+}
+
+async function openFoundation(
+  opening: AsyncDisposableStack,
+  { config, version, log, folder, speed }: EngineOptions,
+): Promise<Foundation> {
+  const random = secure()
+  const system = new SystemClock()
+  const metrics = openMetrics({ clock: system, version })
+  opening.defer(listen(log, metrics))
+  const traces = await openTraces({ endpoint: config.otlpEndpoint, version })
+  opening.defer(() => traces.stop())
+  // The embedded store locks the folder: nothing else of the folder is touched before.
+  const database = await openDatabase(config, folder, system)
+  opening.defer(() => database.close())
+  // Before anyone reads the clock: it never runs backwards, so it would stand still until the database's time has caught up.
+  await followTime(system, database)
+  const clock = folderClock(system, { folder, speed, anchor: config.clockAnchor })
+  const secrets = openSecrets(folder, config, random)
+  const migrated = await migrate(database)
+  return { system, clock, random, newId: idMaker(clock, random), metrics, database, secrets, migrated }
+}
+
+interface AccountRooms {
+  readonly accounts: Accounts
+  readonly connections: Connections
+  readonly parting: Parting
+}
+
+function accountsOf(foundation: Foundation, config: Config, publicUrl: () => string): AccountRooms {
+  const { clock, random, secrets } = foundation
+  const slots = new Map(vendorNames.map(name => [name, new Slots(config.streams.concurrency)]))
+  const calls = new Calls({ fetch, clock, random, permits: unmetered, slots: name => slots.get(name) ?? new Slots(1) })
+  const box = new SecretBox(secrets.keys, random)
+  const connections = new Connections({ ...foundation, calls, box, vendor: vendorsOf(config), publicUrl })
+  const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
+  const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
+  return { accounts: new Accounts(foundation), connections, parting }
+}
+
+/** The vendors that the operator gave credentials for. */
+function vendorsOf(config: Config): (name: VendorName) => OpenVendor | undefined {
+  const opened = vendorNames.flatMap(name => {
+    const { clientId, clientSecret, ...more } = config.vendors[name]
+    if (clientId === undefined || clientSecret === undefined) return []
+    return [[name, openVendor(name, { clientId, clientSecret, ...more })] as const]
+  })
+  const known = new Map<VendorName, OpenVendor>(opened)
+  return name => known.get(name)
 }
 
 async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
@@ -170,16 +221,27 @@ function workerPart(bell: Bell): Part {
   }
 }
 
-interface Scheduled {
+interface Scheduled extends AccountRooms {
   readonly bell: Bell
   readonly clock: Clock
-  readonly accounts: Accounts
   readonly database: Database
 }
 
-function scheduled({ bell, clock, accounts, database }: Scheduled): Service[] {
+function scheduled({ bell, clock, accounts, connections, parting, database }: Scheduled): Service[] {
   const work: Record<string, { expression: string; work: () => Promise<void> }> = {
-    'accounts-prune': { expression: '40 3 * * *', work: () => accounts.prune() },
+    'accounts-prune': {
+      expression: '40 3 * * *',
+      work: async () => {
+        await accounts.prune()
+        await connections.prune()
+      },
+    },
+    retention: {
+      expression: '50 3 * * *',
+      work: async () => {
+        for (const name of vendorNames) await parting.retain(name)
+      },
+    },
     // PGlite has no autovacuum; without it 20,000 finished jobs take 18 MB instead of 2.
     ...(database.kind === 'pglite' && { 'store-vacuum': { expression: '20 3 * * *', work: () => vacuum(database) } }),
   }

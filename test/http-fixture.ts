@@ -3,7 +3,10 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { Accounts } from '../src/accounts/accounts.ts'
+import { Accounts, Connections, Parting, SecretBox } from '../src/accounts/accounts.ts'
+import { Calls, unmetered } from '../src/calls/calls.ts'
+import type { Database } from '../src/db/db.ts'
+import { Slots } from '../src/kernel/slots.ts'
 import { buildApp, type App, type HttpParts } from '../src/http/http.ts'
 import { VirtualClock } from '../src/kernel/clock.ts'
 import { idMaker, isId } from '../src/kernel/ids.ts'
@@ -44,6 +47,27 @@ export type Asker = (typeof ASKERS)[number]
 export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 const byCookie = (session: string): Headers => ({ cookie: `paceline_session=${session}`, 'x-paceline': '1' })
 
+/** No vendor has credentials: what a connection needs of the outside is proven with the simulator (test/e2e/connect.test.ts). */
+function withoutVendors(database: Database, clock: VirtualClock): Pick<HttpParts, 'connections' | 'parting'> {
+  const [random, newId] = [secure(), idMaker(clock, secure())]
+  const calls = new Calls({ fetch, clock, random, permits: unmetered, slots: () => new Slots(1) })
+  const box = new SecretBox([Buffer.alloc(32)], random)
+  const connections = new Connections({
+    database,
+    clock,
+    random,
+    newId,
+    calls,
+    box,
+    vendor: () => undefined,
+    publicUrl: () => 'http://paceline.test',
+  })
+  return {
+    connections,
+    parting: new Parting({ database, clock, newId, connections, erasers: [], retentionDays: () => undefined }),
+  }
+}
+
 export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixture> {
   const database = await openMigrated()
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
@@ -57,6 +81,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     clock,
     newId,
     accounts,
+    ...withoutVendors(database, clock),
     parts: [],
     publicUrl: () => 'http://paceline.test',
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),

@@ -7,6 +7,9 @@ import type { Random } from '../kernel/random.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import type { Secrets } from './secrets.ts'
 
+export { Connections, type AuthorisedOutcome, type Connection, type ConnectionsParts, type Consent } from './connections.ts'
+export { Parting, type Cause, type PartingParts, type Receipt } from './parting.ts'
+export { SecretBox } from './secret-box.ts'
 export { eraseAll, identityTables, type Eraser, type Whose } from './eraser.ts'
 export { openSecrets, SECRETS_FILE, type GivenSecrets, type Secrets } from './secrets.ts'
 

@@ -5,6 +5,8 @@ import type { Queryable } from '../db/db.ts'
 export interface Whose {
   readonly athleteId: string
   readonly vendor: string
+  /** Only what is older than this; undefined: everything. */
+  readonly before?: Date
 }
 
 export interface Eraser {
@@ -13,11 +15,14 @@ export interface Eraser {
   erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
 }
 
-/** Tables that hold who somebody is, not what a vendor delivered: they stay when a vendor's data goes. */
+/** Tables that hold who somebody is, not what a vendor delivered, and why no eraser clears them. */
 export const identityTables: Readonly<Record<string, string>> = {
   api_token: "the athlete's own access to Paceline",
   sign_in_link: "the athlete's own access to Paceline",
   session: "the athlete's own access to Paceline",
+  connection: 'removed by parting itself, with the data',
+  oauth_state: 'a consent under way, which expires by itself',
+  deletion_receipt: 'the proof that the data is gone',
 }
 
 export async function eraseAll(erasers: readonly Eraser[], tx: Queryable, whose: Whose): Promise<Record<string, number>> {

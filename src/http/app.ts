@@ -13,13 +13,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { Accounts, Connections, Parting } from '../accounts/accounts.ts'
 import { apiDocument } from './api-document.ts'
 import { connectionLimits, endConnections, onClientError } from './connections.ts'
 import { notFound, onError, onNotFound, routeOf } from './failures.ts'
 import { guardRoutes } from './identity.ts'
 import { protect } from './protection.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { connectionRoutes } from './routes/connections.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { signInRoutes } from './routes/sign-in.ts'
@@ -50,6 +51,8 @@ export interface HttpParts {
   readonly clock: Clock
   readonly newId: NewId
   readonly accounts: Accounts
+  readonly connections: Connections
+  readonly parting: Parting
   readonly parts: readonly Part[]
   readonly publicUrl: () => string
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
@@ -84,7 +87,8 @@ export async function buildApp(parts: HttpParts): Promise<App> {
   await app.register(swagger, apiDocument(parts.version))
   const countFailure = await protect(app, parts.secure)
   guardRoutes(app, parts.accounts, countFailure)
-  for (const routes of [healthRoutes, signInRoutes, documentRoutes, tokenRoutes, adminRoutes]) routes(app, parts)
+  for (const routes of [healthRoutes, signInRoutes, documentRoutes, tokenRoutes, connectionRoutes, adminRoutes])
+    routes(app, parts)
   return app
 }
 

@@ -14,6 +14,8 @@ const CATALOGUE = {
   PACE_NOT_READY: 'A part that Paceline needs does not answer; `details` names it.',
   PACE_STOPPING: 'Paceline is stopping and takes no new requests.',
   PACE_INTERNAL: 'A fault of Paceline itself; the log has the request id.',
+  PACE_VENDOR_UNKNOWN: 'The operator gave no credentials for this vendor.',
+  PACE_SECRET_KEY: 'A stored token was encrypted with a key that is not given any more.',
   PACE_CONFIG: 'A configuration variable is unknown, wrong or missing.',
   PACE_USAGE: 'The command line is not what the command takes.',
   PACE_PORT_TAKEN: 'Another program listens on the address.',

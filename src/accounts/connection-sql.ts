@@ -1,0 +1,21 @@
+// The statements of connections, shared by those who connect, refresh and erase.
+import { loadQueries } from '../db/db.ts'
+
+export const connectionSql = loadQueries(new URL('connection-store.sql', import.meta.url), [
+  'createState',
+  'useState',
+  'pruneStates',
+  'connect',
+  'list',
+  'read',
+  'idOf',
+  'ofVendorAthlete',
+  'ofVendor',
+  'claimRefresh',
+  'saveRefresh',
+  'releaseRefresh',
+  'needsReauth',
+  'remove',
+  'createReceipt',
+  'listReceipts',
+])

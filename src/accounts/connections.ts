@@ -1,0 +1,223 @@
+// How an athlete connects to a vendor, calls it and parts from it. Consent is bound to the athlete by a random state that works
+// once; what was granted is kept beside what is needed; parting revokes at the vendor, deletes that vendor's data everywhere and
+// leaves a receipt. Whether a call may be made is quota's business, what it means vendors'.
+import { createHash } from 'node:crypto'
+import type { Clock } from '../kernel/clock.ts'
+import { hasCode } from '../kernel/errors.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Random } from '../kernel/random.ts'
+import type { CallOptions, CallOutcome, Calls } from '../calls/calls.ts'
+import type { Database } from '../db/db.ts'
+import {
+  missingScopes,
+  neededScopes,
+  type Callback,
+  type OpenVendor,
+  type TokenGrant,
+  type VendorName,
+  type VendorRequest,
+} from '../vendors/vendors.ts'
+import { connectionSql as sql } from './connection-sql.ts'
+import type { SecretBox } from './secret-box.ts'
+import { expiryOf, Tokens, type TokenAnswer } from './tokens.ts'
+
+export interface Connection {
+  readonly id: string
+  readonly vendor: VendorName
+  readonly status: 'active' | 'needs_reauth'
+  readonly scopes: readonly string[]
+  readonly missingScopes: readonly string[]
+  readonly vendorAthleteId: string
+  readonly connectedAt: Date
+  readonly lastSyncAt: Date | null
+}
+
+export interface ConnectionsParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly random: Random
+  readonly newId: NewId
+  readonly calls: Calls
+  readonly box: SecretBox
+  /** Undefined where the operator gave no credentials. */
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+  readonly publicUrl: () => string
+}
+
+export type Consent =
+  | { readonly outcome: 'connected'; readonly connectionId: string }
+  | { readonly outcome: 'denied' }
+  /** The account is another athlete's, or the athlete has another account of this vendor connected. */
+  | { readonly outcome: 'already_connected' }
+  /** The state is unknown, used or expired. */
+  | { readonly outcome: 'expired' }
+  | { readonly outcome: 'failed'; readonly reason: string }
+
+/** How an authorised call ended: as any call, or without a token. */
+export type AuthorisedOutcome<T> = CallOutcome<T> | { readonly outcome: 'needs_reauth' } | { readonly outcome: 'not_connected' }
+
+/** A person reads, ticks and clicks; real time, also where ours is scaled. */
+const STATE_MS = 15 * 60_000
+
+const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+
+interface ListRow {
+  readonly id: string
+  readonly vendor: VendorName
+  readonly vendor_athlete_id: string
+  readonly status: 'active' | 'needs_reauth'
+  readonly scopes: string[]
+  readonly connected_at: Date
+  readonly last_sync_at: Date | null
+}
+
+export class Connections {
+  readonly #parts: ConnectionsParts
+  readonly #tokens: Tokens
+
+  constructor(parts: ConnectionsParts) {
+    this.#parts = parts
+    this.#tokens = new Tokens(parts)
+  }
+
+  /** Where the athlete gives consent; undefined when the vendor has no credentials here. */
+  async start(athleteId: string, name: VendorName, { write = false } = {}): Promise<string | undefined> {
+    const { box, database, random, vendor } = this.#parts
+    const open = vendor(name)
+    if (open === undefined) return undefined
+    const state = Buffer.from(random.bytes(32)).toString('base64url')
+    const pkce = open.oauth.pkce(random)
+    const verifier = pkce === undefined ? null : box.seal(pkce.verifier, state)
+    await database.query(sql.createState, [hashOf(state), athleteId, name, verifier, this.#realTime(STATE_MS)])
+    return open.oauth.authoriseUrl({
+      redirectUri: this.#redirectUri(name),
+      state,
+      scopes: neededScopes(open.facts, { write }),
+      pkce,
+    })
+  }
+
+  /** What the vendor sent the athlete back with. */
+  async finish(name: VendorName, query: Readonly<Record<string, string | undefined>>): Promise<Consent> {
+    const open = this.#parts.vendor(name)
+    const callback = open?.oauth.callback(query)
+    if (open === undefined || callback === undefined || callback.outcome === 'malformed') return { outcome: 'expired' }
+    const [state] = await this.#parts.database.query<{ athlete_id: string; code_verifier: Uint8Array | null }>(sql.useState, [
+      hashOf(callback.state),
+      name,
+      this.#realTime(),
+    ])
+    if (state === undefined) return { outcome: 'expired' }
+    if (callback.outcome === 'denied') return { outcome: 'denied' }
+    const codeVerifier = state.code_verifier === null ? undefined : this.#parts.box.open(state.code_verifier, callback.state)
+    const request = open.oauth.exchange({ code: callback.code, redirectUri: this.#redirectUri(name), codeVerifier })
+    const grant = await this.#parts.calls.call(request, { callClass: 'live', athleteId: state.athlete_id })
+    if (grant.outcome !== 'ok') return { outcome: 'failed', reason: `the code was not exchanged: ${grant.outcome}` }
+    return await this.#keep(open, state.athlete_id, callback, grant.value)
+  }
+
+  async list(athleteId: string): Promise<Connection[]> {
+    const rows = await this.#parts.database.query<ListRow>(sql.list, [athleteId])
+    return rows.map(row => {
+      const facts = this.#parts.vendor(row.vendor)?.facts
+      return {
+        id: row.id,
+        vendor: row.vendor,
+        status: row.status,
+        scopes: row.scopes,
+        missingScopes: facts === undefined ? [] : missingScopes(facts, row.scopes),
+        vendorAthleteId: row.vendor_athlete_id,
+        connectedAt: row.connected_at,
+        lastSyncAt: row.last_sync_at,
+      }
+    })
+  }
+
+  /** The authorised call: with the token, refreshed when it has to be, and once more when the vendor refuses it. */
+  async call<T>(connectionId: string, request: VendorRequest<T>, options: CallOptions): Promise<AuthorisedOutcome<T>> {
+    const first = await this.#tokens.token(connectionId)
+    if (first.outcome !== 'ready') return withoutToken(first)
+    const outcome = await this.#parts.calls.call(bearing(request, first.token.accessToken), options)
+    if (outcome.outcome !== 'unauthorised') return outcome
+    const second = await this.#tokens.token(connectionId, first.token.version)
+    if (second.outcome !== 'ready') return withoutToken(second)
+    return await this.#parts.calls.call(bearing(request, second.token.accessToken), options)
+  }
+
+  /** Forgets consents that nobody came back from. */
+  async prune(): Promise<void> {
+    await this.#parts.database.query(sql.pruneStates, [this.#realTime()])
+  }
+
+  /** Revokes at the vendor as far as it can be asked; the data goes whatever it answers. */
+  async revoke(connectionId: string, name: VendorName, athleteId: string): Promise<void> {
+    const answer = await this.#tokens.token(connectionId)
+    if (answer.outcome !== 'ready') return
+    const request = this.#parts.vendor(name)?.oauth.revoke({ accessToken: answer.token.accessToken })
+    if (request === undefined) return
+    const carried = request.authorised ? bearing(request, answer.token.accessToken) : request
+    await this.#parts.calls.call(carried, { callClass: 'live', athleteId })
+  }
+
+  async #keep(
+    open: OpenVendor,
+    athleteId: string,
+    callback: Callback & { outcome: 'granted' },
+    grant: TokenGrant,
+  ): Promise<Consent> {
+    const options = { callClass: 'live', athleteId } as const
+    const identity = open.oauth.identity()
+    const who =
+      grant.vendorAthleteId ?? (identity && valueOf(await this.#parts.calls.call(bearing(identity, grant.accessToken), options)))
+    if (who === undefined) return { outcome: 'failed', reason: 'the vendor did not say whose account it is' }
+    const permissions = open.oauth.permissions()
+    const asked = permissions && valueOf(await this.#parts.calls.call(bearing(permissions, grant.accessToken), options))
+    const scopes = asked ?? callback.scopes ?? grant.scopes ?? neededScopes(open.facts, {})
+    return await this.#store({ open, athleteId, vendorAthleteId: who, scopes, grant })
+  }
+
+  async #store(kept: {
+    open: OpenVendor
+    athleteId: string
+    vendorAthleteId: string
+    scopes: readonly string[]
+    grant: TokenGrant
+  }): Promise<Consent> {
+    const { box, clock, database, newId } = this.#parts
+    const { grant } = kept
+    // Tokens are bound to their row: a renewed consent keeps the row, so its id must be known before they are sealed.
+    const [existing] = await database.query<{ id: string }>(sql.idOf, [kept.athleteId, kept.open.name])
+    const id = existing?.id ?? newId()
+    const refresh = grant.refreshToken === undefined ? null : box.seal(grant.refreshToken, id)
+    const now = clock.now()
+    try {
+      const who = [id, kept.athleteId, kept.open.name, kept.vendorAthleteId, kept.scopes]
+      const what = [box.seal(grant.accessToken, id), expiryOf(grant, now), refresh, new Date(now)]
+      const [row] = await database.query<{ id: string }>(sql.connect, [...who, ...what])
+      return row === undefined ? { outcome: 'already_connected' } : { outcome: 'connected', connectionId: row.id }
+    } catch (error) {
+      if (hasCode(error, '23505')) return { outcome: 'already_connected' }
+      throw error
+    }
+  }
+
+  #redirectUri(name: VendorName): string {
+    return `${this.#parts.publicUrl()}/oauth/${name}/callback`
+  }
+
+  #realTime(afterMs = 0): Date {
+    return new Date(this.#parts.clock.realAt(this.#parts.clock.now()) + afterMs)
+  }
+}
+
+const bearing = <T>(request: VendorRequest<T>, accessToken: string): VendorRequest<T> => ({
+  ...request,
+  headers: { ...request.headers, authorization: `Bearer ${accessToken}` },
+})
+
+function withoutToken<T>(answer: Exclude<TokenAnswer, { outcome: 'ready' }>): AuthorisedOutcome<T> {
+  if (answer.outcome === 'later') return answer.because
+  return { outcome: answer.outcome === 'gone' ? 'not_connected' : 'needs_reauth' }
+}
+
+const valueOf = <T>(outcome: CallOutcome<T>): T | undefined => (outcome.outcome === 'ok' ? outcome.value : undefined)

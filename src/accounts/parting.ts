@@ -1,0 +1,101 @@
+// Parting from a vendor: all rooms forget together, in one transaction with the receipt that says so. Three causes: the athlete
+// disconnects here, they deauthorise us there, or the data has reached the age up to which it may be kept.
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Database, Queryable } from '../db/db.ts'
+import type { VendorName } from '../vendors/vendors.ts'
+import { connectionSql as sql } from './connection-sql.ts'
+import type { Connections } from './connections.ts'
+import { eraseAll, type Eraser, type Whose } from './eraser.ts'
+
+export type Cause = 'disconnected' | 'deauthorised' | 'retention'
+
+export interface Receipt {
+  readonly id: string
+  readonly vendor: VendorName
+  readonly cause: Cause
+  readonly counts: Readonly<Record<string, number>>
+  readonly deletedAt: Date
+}
+
+export interface PartingParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly connections: Connections
+  readonly erasers: readonly Eraser[]
+  /** For how many days a vendor's data is kept; undefined: for ever. */
+  readonly retentionDays: (vendor: VendorName) => number | undefined
+}
+
+const DAY_MS = 86_400_000
+
+export class Parting {
+  readonly #parts: PartingParts
+
+  constructor(parts: PartingParts) {
+    this.#parts = parts
+  }
+
+  /** Undefined when there is no such connection. */
+  async disconnect(athleteId: string, vendor: VendorName): Promise<Receipt | undefined> {
+    const [connection] = await this.#parts.database.query<{ id: string }>(sql.idOf, [athleteId, vendor])
+    if (connection === undefined) return undefined
+    await this.#parts.connections.revoke(connection.id, vendor, athleteId)
+    return await this.#part({ athleteId, vendor }, 'disconnected')
+  }
+
+  /** The vendor says that the athlete has withdrawn their consent. */
+  async deauthorised(vendor: VendorName, vendorAthleteId: string): Promise<Receipt | undefined> {
+    const [row] = await this.#parts.database.query<{ id: string; athlete_id: string }>(sql.ofVendorAthlete, [
+      vendor,
+      vendorAthleteId,
+    ])
+    return row && (await this.#part({ athleteId: row.athlete_id, vendor }, 'deauthorised'))
+  }
+
+  /** Deletes what is older than it may be kept; a receipt only where something was. */
+  async retain(vendor: VendorName): Promise<Receipt[]> {
+    const days = this.#parts.retentionDays(vendor)
+    if (days === undefined) return []
+    const before = new Date(this.#parts.clock.now() - days * DAY_MS)
+    const rows = await this.#parts.database.query<{ athlete_id: string }>(sql.ofVendor, [vendor])
+    const receipts: Receipt[] = []
+    for (const { athlete_id: athleteId } of rows) {
+      const receipt = await this.#parts.database.transaction(async tx => {
+        const counts = await eraseAll(this.#parts.erasers, tx, { athleteId, vendor, before })
+        return Object.values(counts).some(count => count > 0)
+          ? await this.#receipt(tx, { athleteId, vendor }, 'retention', counts)
+          : undefined
+      })
+      if (receipt !== undefined) receipts.push(receipt)
+    }
+    return receipts
+  }
+
+  async receipts(athleteId: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<Receipt[]> {
+    const rows = await this.#parts.database.query<Omit<Receipt, 'deletedAt'> & { deleted_at: Date }>(sql.listReceipts, [
+      athleteId,
+      after ?? null,
+      limit,
+    ])
+    return rows.map(({ deleted_at: deletedAt, ...row }) => ({ ...row, deletedAt }))
+  }
+
+  async #part(whose: Whose, cause: Cause): Promise<Receipt | undefined> {
+    return await this.#parts.database.transaction(async tx => {
+      const removed = await tx.query(sql.remove, [whose.athleteId, whose.vendor])
+      // Of two who part at once, one writes the receipt.
+      if (removed.length === 0) return undefined
+      const counts = await eraseAll(this.#parts.erasers, tx, whose)
+      return await this.#receipt(tx, whose, cause, { connection: removed.length, ...counts })
+    })
+  }
+
+  async #receipt(tx: Queryable, whose: Whose, cause: Cause, counts: Record<string, number>): Promise<Receipt> {
+    const vendor = whose.vendor as VendorName
+    const receipt: Receipt = { id: this.#parts.newId(), vendor, cause, counts, deletedAt: new Date(this.#parts.clock.now()) }
+    await tx.query(sql.createReceipt, [receipt.id, whose.athleteId, vendor, cause, JSON.stringify(counts), receipt.deletedAt])
+    return receipt
+  }
+}

@@ -1,0 +1,132 @@
+// A connection's tokens: read, refreshed by one caller among all processes, saved before they are used. Laws:
+// - of any number of callers that find a token used up, one asks the vendor; the others wait and read what it saved;
+// - a dead refresh token marks the connection `needs_reauth` once, and nobody asks again;
+// - a refresher that dies leaves a lease that expires; whoever comes next tries with what is stored, and a vendor that has
+//   rotated meanwhile refuses it: then the athlete is asked to connect again, and not locked out in silence.
+import type { Clock } from '../kernel/clock.ts'
+import type { CallOutcome, Calls } from '../calls/calls.ts'
+import type { Database } from '../db/db.ts'
+import type { OpenVendor, TokenGrant, VendorName } from '../vendors/vendors.ts'
+import { connectionSql as sql } from './connection-sql.ts'
+import type { SecretBox } from './secret-box.ts'
+
+export interface Token {
+  readonly accessToken: string
+  readonly version: number
+}
+
+export type TokenAnswer =
+  | { readonly outcome: 'ready'; readonly token: Token }
+  | { readonly outcome: 'needs_reauth' }
+  | { readonly outcome: 'gone' }
+  /** The vendor could not be asked now. */
+  | { readonly outcome: 'later'; readonly because: Exclude<CallOutcome<TokenGrant>, { readonly outcome: 'ok' }> }
+
+export interface ConnectionRow {
+  readonly id: string
+  readonly athlete_id: string
+  readonly vendor: VendorName
+  readonly vendor_athlete_id: string
+  readonly status: 'active' | 'needs_reauth'
+  readonly access_token: Uint8Array
+  readonly access_expires_at: Date | null
+  readonly refresh_token: Uint8Array | null
+  readonly token_version: number
+  readonly refresh_lease_until: Date | null
+}
+
+export interface TokensParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly calls: Calls
+  readonly box: SecretBox
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+}
+
+/** Longer than a token call may take, so that a living refresher is never overtaken. */
+const LEASE_MS = 60_000
+const LOOK_AGAIN_MS = 100
+/** A token that ends while the request is on its way is as good as ended. */
+const MARGIN_MS = 60_000
+
+export class Tokens {
+  readonly #parts: TokensParts
+
+  constructor(parts: TokensParts) {
+    this.#parts = parts
+  }
+
+  /** `usedUp`: the version that the vendor has refused; a newer one is given without asking the vendor. */
+  async token(id: string, usedUp?: number): Promise<TokenAnswer> {
+    for (;;) {
+      const row = await this.#read(id)
+      if (row === undefined) return { outcome: 'gone' }
+      if (row.status === 'needs_reauth') return { outcome: 'needs_reauth' }
+      if (this.#isGood(row, usedUp)) return { outcome: 'ready', token: this.#tokenOf(row) }
+      const refreshed = await this.#refresh(row)
+      if (refreshed !== 'another does') return refreshed
+      await this.#parts.clock.sleep(LOOK_AGAIN_MS * this.#parts.clock.speed)
+    }
+  }
+
+  async #read(id: string): Promise<ConnectionRow | undefined> {
+    return (await this.#parts.database.query<ConnectionRow>(sql.read, [id]))[0]
+  }
+
+  #isGood(row: ConnectionRow, usedUp: number | undefined): boolean {
+    if (usedUp !== undefined && row.token_version <= usedUp) return false
+    return row.access_expires_at === null || row.access_expires_at.getTime() - MARGIN_MS > this.#parts.clock.now()
+  }
+
+  #tokenOf(row: ConnectionRow): Token {
+    return { accessToken: this.#parts.box.open(row.access_token, row.id), version: row.token_version }
+  }
+
+  async #refresh(row: ConnectionRow): Promise<TokenAnswer | 'another does'> {
+    const { clock, database } = this.#parts
+    const now = clock.now()
+    const leaseUntil = new Date(now + LEASE_MS * clock.speed)
+    const [claim] = await database.query<{ refresh_epoch: number; refresh_token: Uint8Array | null }>(sql.claimRefresh, [
+      row.id,
+      row.token_version,
+      new Date(now),
+      leaseUntil,
+    ])
+    if (claim === undefined) return 'another does'
+    const request =
+      claim.refresh_token && this.#parts.vendor(row.vendor)?.oauth.refresh(this.#parts.box.open(claim.refresh_token, row.id))
+    if (!request) return await this.#dead(row)
+    const outcome = await this.#parts.calls.call(request, { callClass: 'live', athleteId: row.athlete_id })
+    if (outcome.outcome === 'ok') return await this.#save(row, claim.refresh_epoch, outcome.value)
+    if (this.#isDead(row.vendor, outcome)) return await this.#dead(row)
+    await database.query(sql.releaseRefresh, [row.id, claim.refresh_epoch])
+    return { outcome: 'later', because: outcome }
+  }
+
+  #isDead(vendor: VendorName, outcome: Exclude<CallOutcome<TokenGrant>, { readonly outcome: 'ok' }>): boolean {
+    if (outcome.outcome === 'timeout' || outcome.outcome === 'malformed' || outcome.outcome === 'no_permit') return false
+    return this.#parts.vendor(vendor)?.oauth.isDeadRefresh(outcome) ?? false
+  }
+
+  async #dead(row: ConnectionRow): Promise<TokenAnswer> {
+    await this.#parts.database.query(sql.needsReauth, [row.id, row.token_version])
+    return { outcome: 'needs_reauth' }
+  }
+
+  /** Saved before it is given out: what the vendor has rotated is never only in memory. */
+  async #save(row: ConnectionRow, epoch: number, grant: TokenGrant): Promise<TokenAnswer | 'another does'> {
+    const { box, clock, database } = this.#parts
+    const [saved] = await database.query<{ token_version: number }>(sql.saveRefresh, [
+      row.id,
+      epoch,
+      box.seal(grant.accessToken, row.id),
+      expiryOf(grant, clock.now()),
+      grant.refreshToken === undefined ? null : box.seal(grant.refreshToken, row.id),
+    ])
+    if (saved === undefined) return 'another does'
+    return { outcome: 'ready', token: { accessToken: grant.accessToken, version: saved.token_version } }
+  }
+}
+
+export const expiryOf = ({ expiresInSeconds }: TokenGrant, now: number): Date | null =>
+  expiresInSeconds === undefined ? null : new Date(now + expiresInSeconds * 1000)

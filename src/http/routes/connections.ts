@@ -1,0 +1,117 @@
+// The athlete's connections to vendors: consent, what was granted, parting, and the receipts of what was deleted.
+import { z } from 'zod'
+import { PacelineError } from '../../kernel/errors.ts'
+import { vendorNames } from '../../vendors/vendors.ts'
+import type { Connection, Receipt } from '../../accounts/accounts.ts'
+import { errorAnswer, id, listOf, pageAsked, pageOf } from '../answers.ts'
+import type { App, HttpParts } from '../app.ts'
+import { guessable } from '../protection.ts'
+
+const vendor = z.enum(vendorNames)
+const vendorInPath = z.object({ vendor })
+const word = z.string().max(2_000).optional()
+const instant = z.iso.datetime()
+const connection = z.object({
+  vendor,
+  status: z.enum(['active', 'needs_reauth']),
+  scopes: z.array(z.string()).describe('What the athlete granted'),
+  missingScopes: z.array(z.string()).describe('What is needed and was not granted'),
+  vendorAthleteId: z.string(),
+  connectedAt: instant,
+  lastSyncAt: instant.nullable(),
+})
+const receipt = z.object({ id, vendor, deletedAt: instant, counts: z.record(z.string(), z.number()) })
+
+const config = { audience: 'athlete' } as const
+const tags = ['athlete']
+
+export function connectionRoutes(app: App, parts: HttpParts): void {
+  consentRoutes(app, parts)
+  partingRoutes(app, parts)
+  const list = { summary: 'My connections to vendors', tags, response: { 200: listOf(connection) } }
+  app.get('/v1/connections', { config, schema: list }, async request => ({
+    items: (await parts.connections.list(request.athleteId)).map(connectionAnswer),
+    nextCursor: null,
+  }))
+}
+
+function consentRoutes(app: App, { connections }: HttpParts): void {
+  const start = {
+    summary: 'Connect a vendor: where to give consent',
+    tags,
+    params: vendorInPath,
+    body: z.object({ write: z.boolean().optional().describe('Also ask to write back') }).optional(),
+    response: { 200: z.object({ authorizeUrl: z.url() }), 400: errorAnswer, 404: errorAnswer },
+  }
+  app.post('/v1/connections/:vendor', { config, schema: start }, async request => {
+    const { vendor: name } = request.params
+    const authorizeUrl = await connections.start(request.athleteId, name, { write: request.body?.write ?? false })
+    if (authorizeUrl !== undefined) return { authorizeUrl }
+    throw new PacelineError('PACE_VENDOR_UNKNOWN', `The operator gave no credentials for ${name}.`)
+  })
+
+  const callback = {
+    summary: 'Where a vendor sends the athlete back to',
+    tags,
+    params: vendorInPath,
+    querystring: z.object({ state: word, code: word, scope: word, error: word }),
+    response: { 302: z.null() },
+  }
+  const forAnyone = { audience: 'anyone', ...guessable } as const
+  // No HEAD: a look must not use up the state.
+  app.get('/oauth/:vendor/callback', { config: forAnyone, schema: callback, exposeHeadRoute: false }, async (request, reply) => {
+    const { outcome } = await connections.finish(request.params.vendor, request.query)
+    return await reply.redirect(outcome === 'connected' ? '/' : `/?error=${outcome}`, 302)
+  })
+}
+
+function partingRoutes(app: App, { parting }: HttpParts): void {
+  const part = {
+    summary: "Disconnect a vendor: revoked there, that vendor's data deleted here",
+    tags,
+    params: vendorInPath,
+    response: { 200: z.object({ receipt }), 404: errorAnswer },
+  }
+  app.delete('/v1/connections/:vendor', { config, schema: part }, async request => {
+    const written = await parting.disconnect(request.athleteId, request.params.vendor)
+    if (written === undefined) throw new PacelineError('PACE_NOT_FOUND', 'There is no such connection.')
+    return { receipt: receiptAnswer(written) }
+  })
+
+  const list = {
+    summary: 'Receipts of what was deleted',
+    tags,
+    querystring: pageAsked,
+    response: { 200: listOf(receipt), 400: errorAnswer },
+  }
+  app.get('/v1/receipts', { config, schema: list }, async request => {
+    const { cursor, limit } = request.query
+    const found = await parting.receipts(request.athleteId, { after: cursor, limit: limit + 1 })
+    return pageOf(found.map(receiptAnswer), limit)
+  })
+}
+
+const connectionAnswer = ({
+  vendor: name,
+  status,
+  scopes,
+  missingScopes,
+  vendorAthleteId,
+  connectedAt,
+  lastSyncAt,
+}: Connection) => ({
+  vendor: name,
+  status,
+  scopes: [...scopes],
+  missingScopes: [...missingScopes],
+  vendorAthleteId,
+  connectedAt: connectedAt.toISOString(),
+  lastSyncAt: lastSyncAt?.toISOString() ?? null,
+})
+
+const receiptAnswer = ({ id: receiptId, vendor: name, deletedAt, counts }: Receipt) => ({
+  id: receiptId,
+  vendor: name,
+  deletedAt: deletedAt.toISOString(),
+  counts: { ...counts },
+})

@@ -1,0 +1,265 @@
+// Connecting, calling and parting, against the simulated vendors, on every database.
+import { after, before, beforeEach, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { Accounts, Connections, Parting, SecretBox, type Consent, type Eraser } from '../../src/accounts/accounts.ts'
+import { Calls, unmetered, type CallOptions } from '../../src/calls/calls.ts'
+import { migrate, type Database } from '../../src/db/db.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import { secure } from '../../src/kernel/random.ts'
+import { Slots } from '../../src/kernel/slots.ts'
+import { openSimulator, type Simulator } from '../../src/simulator/simulator.ts'
+import { openVendor, vendorNames, type VendorName } from '../../src/vendors/vendors.ts'
+import { consent, type Decision } from '../consent.ts'
+import { ShiftedClock } from '../shifted-clock.ts'
+
+const HOUR_MS = 3_600_000
+const SIMULATOR = 'http://simulator.test'
+const live: CallOptions = { callClass: 'live' }
+const secrets = { adminToken: 'the-admin-token', ingestToken: 'the-ingest-token' }
+
+const credentials = (name: VendorName) => ({ clientId: '1', clientSecret: 'secret', baseUrl: `${SIMULATOR}/${name}` })
+const strava = openVendor('strava', credentials('strava')).endpoints
+
+export function connectionsContract(name: string, open: () => Promise<Database>): void {
+  describe(`connections: ${name}`, () => {
+    const clock = new ShiftedClock()
+    const random = secure()
+    const newId = idMaker(clock, random)
+    let database: Database
+    let simulator: Simulator
+    let accounts: Accounts
+    let athleteId: string
+    before(async () => {
+      database = await open()
+      await migrate(database)
+      await database.script('create table lap (athlete_id uuid, vendor text, at timestamptz)')
+      accounts = new Accounts({ database, clock, random, newId, secrets })
+    })
+    after(async () => {
+      await database.close()
+    })
+    beforeEach(async () => {
+      simulator = openSimulator({ clock, activities: 3, nights: 2, publicUrl: SIMULATOR })
+      athleteId = (await accounts.createAthlete({ name: 'Ada', timezone: null })).id
+      // A vendor's account belongs to one athlete, and each test has a world of its own.
+      await database.query('delete from connection')
+    })
+
+    /** Another process's, as far as the database can tell. */
+    const process = (keys: readonly Uint8Array[] = [Buffer.alloc(32, 1)]): Connections =>
+      new Connections({
+        database,
+        clock,
+        random,
+        newId,
+        calls: new Calls({
+          fetch: (url, init) => simulator.fetch(url, init),
+          clock,
+          random,
+          permits: unmetered,
+          slots: () => new Slots(100),
+        }),
+        box: new SecretBox(keys, random),
+        vendor: vendor => openVendor(vendor, credentials(vendor)),
+        publicUrl: () => 'http://paceline.test',
+      })
+    const connect = async (
+      connections: Connections,
+      vendor: VendorName,
+      decision?: Decision,
+      who = athleteId,
+    ): Promise<Consent> => {
+      const authorizeUrl = String(await connections.start(who, vendor))
+      const back = await consent((url, init) => simulator.fetch(url, init), authorizeUrl, decision)
+      assert.equal(`${back.origin}${back.pathname}`, `http://paceline.test/oauth/${vendor}/callback`)
+      return await connections.finish(vendor, Object.fromEntries(back.searchParams))
+    }
+    const connected = async (connections: Connections, vendor: VendorName): Promise<string> => {
+      const outcome = await connect(connections, vendor)
+      assert.equal(outcome.outcome, 'connected')
+      return outcome.outcome === 'connected' ? outcome.connectionId : ''
+    }
+    const lapEraser: Eraser = {
+      tables: ['lap'],
+      erase: async (tx, { athleteId: whose, vendor, before: cutoff = null }) => ({
+        lap: (
+          await tx.query(
+            'delete from lap where athlete_id = $1 and vendor = $2 and ($3::timestamptz is null or at < $3) returning 1',
+            [whose, vendor, cutoff],
+          )
+        ).length,
+      }),
+    }
+    const partingOf = (connections: Connections, days?: number): Parting =>
+      new Parting({ database, clock, newId, connections, erasers: [lapEraser], retentionDays: () => days })
+    const refreshes = (): number => simulator.control.state()['strava']?.refreshes ?? -1
+
+    for (const vendor of vendorNames) {
+      test(`${vendor}: consent connects, denying does not, and parting leaves a receipt`, async () => {
+        const connections = process()
+        assert.deepEqual(await connect(connections, vendor, { deny: true }), { outcome: 'denied' })
+        assert.deepEqual(await connections.list(athleteId), [])
+        await connected(connections, vendor)
+        const [connection] = await connections.list(athleteId)
+        assert.partialDeepStrictEqual(connection, { vendor, status: 'active', missingScopes: [] })
+        assert(connection?.vendorAthleteId)
+        const receipt = await partingOf(connections).disconnect(athleteId, vendor)
+        assert.partialDeepStrictEqual(receipt, { vendor, cause: 'disconnected', counts: { connection: 1 } })
+        assert.deepEqual(await connections.list(athleteId), [])
+        assert.equal(await partingOf(connections).disconnect(athleteId, vendor), undefined)
+        await connected(connections, vendor)
+      })
+    }
+
+    test('a scope that was unticked is shown as missing, and a renewed consent heals it', async () => {
+      const connections = process()
+      await connect(connections, 'strava', { untick: ['activity:read_all'] })
+      assert.deepEqual((await connections.list(athleteId))[0]?.missingScopes, ['activity:read_all'])
+      await connected(connections, 'strava')
+      assert.deepEqual(
+        (await connections.list(athleteId)).map(each => each.missingScopes),
+        [[]],
+      )
+    })
+
+    test('a state works once, for its vendor, for a quarter of an hour', async () => {
+      const connections = process()
+      const fetch = (url: string, init?: RequestInit): Promise<Response> => simulator.fetch(url, init)
+      const back = await consent(fetch, String(await connections.start(athleteId, 'strava')))
+      const query = Object.fromEntries(back.searchParams)
+      assert.deepEqual(await connections.finish('oura', query), { outcome: 'expired' })
+      assert.equal((await connections.finish('strava', query)).outcome, 'connected')
+      assert.deepEqual(await connections.finish('strava', query), { outcome: 'expired' })
+      assert.deepEqual(await connections.finish('strava', { code: 'x', state: 'guessed' }), { outcome: 'expired' })
+      const late = await consent(fetch, String(await connections.start(athleteId, 'strava')))
+      clock.advance(15 * 60_000)
+      assert.deepEqual(await connections.finish('strava', Object.fromEntries(late.searchParams)), { outcome: 'expired' })
+      await connections.prune()
+      assert.deepEqual(await database.query('select count(*) from oauth_state'), [{ count: 0 }])
+    })
+
+    test("a vendor's account belongs to one athlete", async () => {
+      const connections = process()
+      await connected(connections, 'strava')
+      const other = await accounts.createAthlete({ name: 'Bo', timezone: null })
+      assert.deepEqual(await connect(connections, 'strava', {}, other.id), { outcome: 'already_connected' })
+      simulator.control.addAthlete({ activities: 1 })
+      assert.deepEqual(await connect(connections, 'strava'), { outcome: 'already_connected' })
+    })
+
+    test('tokens are stored encrypted, bound to their connection, and survive a rotation of the key', async () => {
+      const [oldKey, newKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+      const id = await connected(process([oldKey]), 'strava')
+      const [row] = await database.query<{ text: string; access_token: Uint8Array }>(
+        'select connection::text as text, access_token from connection',
+      )
+      const token = new SecretBox([oldKey], random).open(row?.access_token ?? Buffer.of(), id)
+      assert(token.length > 10 && !row?.text.includes(token) && !row?.text.includes(Buffer.from(token).toString('hex')))
+      assert.equal((await process([newKey, oldKey]).call(id, strava.activityList({}), live)).outcome, 'ok')
+      await assert.rejects(process([newKey]).call(id, strava.activityList({}), live), { code: 'PACE_SECRET_KEY' })
+      assert.throws(() => new SecretBox([oldKey], random).open(row?.access_token ?? Buffer.of(), newId()))
+    })
+
+    test('fifty callers in two processes make one refresh', async () => {
+      const [one, two] = [process(), process()]
+      const id = await connected(one, 'strava')
+      clock.advance(7 * HOUR_MS)
+      const callers = Array.from({ length: 50 }, (_, n) => (n % 2 === 0 ? one : two))
+      const outcomes = await Promise.all(callers.map(each => each.call(id, strava.activityList({}), live)))
+      assert.deepEqual(new Set(outcomes.map(each => each.outcome)), new Set(['ok']))
+      assert.equal(refreshes(), 1)
+    })
+
+    test('a token that the vendor refuses is refreshed once, and the call made once more', async () => {
+      const connections = process()
+      const id = await connected(connections, 'strava')
+      await database.query('update connection set access_token = $1', [
+        new SecretBox([Buffer.alloc(32, 1)], random).seal('unknown-to-the-vendor', id),
+      ])
+      assert.equal((await connections.call(id, strava.activityList({}), live)).outcome, 'ok')
+      assert.equal(refreshes(), 1)
+    })
+
+    test('a dead refresh token marks the connection once, and nobody asks again', async () => {
+      const connections = process()
+      const id = await connected(connections, 'strava')
+      await database.query('update connection set refresh_token = $1', [
+        new SecretBox([Buffer.alloc(32, 1)], random).seal('revoked-long-ago', id),
+      ])
+      clock.advance(7 * HOUR_MS)
+      const outcomes = await Promise.all(Array.from({ length: 5 }, () => connections.call(id, strava.activityList({}), live)))
+      assert.deepEqual(new Set(outcomes.map(each => each.outcome)), new Set(['needs_reauth']))
+      const asked = JSON.stringify(simulator.control.state())
+      assert.deepEqual(await connections.call(id, strava.activityList({}), live), { outcome: 'needs_reauth' })
+      assert.equal(JSON.stringify(simulator.control.state()), asked)
+      assert.equal((await connections.list(athleteId))[0]?.status, 'needs_reauth')
+      await connected(connections, 'strava')
+      assert.equal((await connections.list(athleteId))[0]?.status, 'active')
+    })
+
+    test('a refresher that died leaves a lease that expires', async () => {
+      const connections = process()
+      const id = await connected(connections, 'strava')
+      clock.advance(7 * HOUR_MS)
+      await database.query('update connection set refresh_epoch = 9, refresh_lease_until = $1', [new Date(clock.now() + 1_000)])
+      const waiting = connections.call(id, strava.activityList({}), live)
+      clock.advance(2_000)
+      assert.equal((await waiting).outcome, 'ok')
+    })
+
+    test('a vendor that cannot be asked is an outcome, and leaves the right to refresh to the next', async () => {
+      const connections = process()
+      const id = await connected(connections, 'strava')
+      clock.advance(7 * HOUR_MS)
+      simulator.control.setFaults([{ vendor: 'strava', kind: '5xx', times: 1 }])
+      assert.equal((await connections.call(id, strava.activityList({}), live)).outcome, 'transient')
+      assert.equal((await connections.call(id, strava.activityList({}), live)).outcome, 'ok')
+    })
+
+    test("deauthorising at the vendor deletes that vendor's data, and only that", async () => {
+      const connections = process()
+      await connected(connections, 'strava')
+      const laps = [
+        [athleteId, 'strava'],
+        [athleteId, 'garmin'],
+        [newId(), 'strava'],
+      ]
+      for (const [whose, vendor] of laps)
+        await database.query('insert into lap values ($1, $2, $3)', [whose, vendor, new Date(clock.now())])
+      const account = (await connections.list(athleteId))[0]?.vendorAthleteId ?? ''
+      const parting = partingOf(connections)
+      const receipt = await parting.deauthorised('strava', account)
+      assert.partialDeepStrictEqual(receipt, { cause: 'deauthorised', counts: { connection: 1, lap: 1 } })
+      assert.equal(await parting.deauthorised('strava', account), undefined)
+      assert.deepEqual(
+        (await database.query('select vendor from lap order by vendor')).map(row => row['vendor']),
+        ['garmin', 'strava'],
+      )
+      assert.deepEqual(
+        (await parting.receipts(athleteId, { limit: 5 })).map(each => each.id),
+        [receipt?.id],
+      )
+      await database.query('delete from lap')
+    })
+
+    test('what is older than it may be kept goes, with a receipt; what is younger stays', async () => {
+      const connections = process()
+      await connected(connections, 'strava')
+      for (const days of [1, 8, 9])
+        await database.query('insert into lap values ($1, $2, $3)', [
+          athleteId,
+          'strava',
+          new Date(clock.now() - days * 24 * HOUR_MS),
+        ])
+      assert.deepEqual(await partingOf(connections).retain('strava'), [])
+      const receipts = await partingOf(connections, 7).retain('strava')
+      assert.deepEqual(
+        receipts.map(each => [each.cause, each.counts]),
+        [['retention', { lap: 2 }]],
+      )
+      assert.deepEqual(await partingOf(connections, 7).retain('strava'), [])
+      assert.deepEqual(await database.query('select count(*) from lap'), [{ count: 1 }])
+      await database.query('delete from lap')
+    })
+  })
+}
