@@ -12,6 +12,8 @@ export interface ControlRoute {
   handle(call: Call): Answer
 }
 
+const LONGEST_PUSH_MS = 10 * 365 * 86_400_000
+
 const bad = (error: string): Answer => json(400, { error })
 const missing = (error: string): Answer => json(404, { error })
 
@@ -25,12 +27,12 @@ export function controlRoutes(control: Control): ControlRoute[] {
   return [
     route('GET', 'state', () => json(200, control.state())),
     route('POST', 'athletes', call => addAthlete(control, call)),
-    route('POST', 'strava/activities', call => shown(control.addActivity(call.fields), 201, workoutShape)),
+    route('POST', 'strava/activities', call => addActivity(control, call)),
     route('PATCH', 'strava/activities/{id}', call =>
       shown(control.changeActivity(call.params['id'] ?? '', call.fields), 200, workoutShape),
     ),
     route('DELETE', 'strava/activities/{id}', call => gone(control.deleteActivity(call.params['id'] ?? ''))),
-    route('POST', 'garmin/activities', call => shown(control.addActivity(call.fields), 201, workoutShape)),
+    route('POST', 'garmin/activities', call => addActivity(control, call)),
     ...(['oura', 'whoop', 'garmin'] as const).flatMap(vendor => sleepRoutes(control, vendor)),
     ...VENDORS.flatMap(vendor => [
       route('POST', `${vendor}/deauthorize`, call =>
@@ -55,12 +57,44 @@ export function controlRoutes(control: Control): ControlRoute[] {
 function sleepRoutes(control: Control, vendor: SleepVendor): ControlRoute[] {
   const path = vendor === 'garmin' ? ['garmin/sleep', 'garmin/sleeps'] : [`${vendor}/sleep`]
   return path.flatMap(template => [
-    route('POST', template, call => shown(control.addSleep(vendor, call.fields), 201, nightShape)),
+    route('POST', template, call => {
+      const trouble = troubleIn(call.fields)
+      return trouble === undefined ? shown(control.addSleep(vendor, call.fields), 201, nightShape) : bad(trouble)
+    }),
     route('PATCH', `${template}/{id}`, call =>
       shown(control.changeSleep(vendor, call.params['id'] ?? '', call.fields), 200, nightShape),
     ),
     route('DELETE', `${template}/{id}`, call => gone(control.deleteSleep(vendor, call.params['id'] ?? ''))),
   ])
+}
+
+/** Numbers that are within reason: a session of a year would be made second by second. */
+const RANGES: Readonly<Record<string, readonly [number, number]>> = {
+  elapsedSeconds: [1, 200_000],
+  elapsed_time: [1, 200_000],
+  distanceMeters: [0, 2_000_000],
+  photos: [0, 50],
+  hours: [0.1, 24],
+  seed: [0, Number.MAX_SAFE_INTEGER],
+  activities: [0, 20_000],
+  nights: [0, 4000],
+  broken: [0, 20_000],
+}
+
+/** What is wrong with the fields of an order, in a sentence. */
+function troubleIn(fields: Readonly<Record<string, unknown>>): string | undefined {
+  const start = fields['start'] ?? fields['start_date']
+  if (start !== undefined && (typeof start !== 'string' || Number.isNaN(Date.parse(start)))) return 'start must be a date'
+  const wrong = Object.entries(RANGES).find(([name, [from, to]]) => {
+    const value = fields[name]
+    return value !== undefined && !(typeof value === 'number' && value >= from && value <= to)
+  })
+  return wrong === undefined ? undefined : `${wrong[0]} must be a number from ${wrong[1][0]} to ${wrong[1][1]}`
+}
+
+function addActivity(control: Control, call: Call): Answer {
+  const trouble = troubleIn(call.fields)
+  return trouble === undefined ? shown(control.addActivity(call.fields), 201, workoutShape) : bad(trouble)
 }
 
 const shown = <T>(made: T | undefined, status: number, shape: (made: T) => unknown): Answer =>
@@ -88,13 +122,14 @@ const nightShape = (night: Night): unknown => ({
 })
 
 function addAthlete(control: Control, call: Call): Answer {
-  const order = Object.fromEntries(
-    ['seed', 'activities', 'nights', 'broken'].flatMap(name =>
-      call.fields[name] === undefined ? [] : [[name, call.fields[name]]],
-    ),
-  )
-  const wrong = Object.entries(order).find(([, value]) => typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-  return wrong === undefined ? json(201, control.addAthlete(order)) : bad(`${wrong[0]} must be a whole number`)
+  const trouble = troubleIn(call.fields)
+  if (trouble !== undefined) return bad(trouble)
+  const { seed, activities, nights, broken } = call.fields as Partial<Record<'seed' | 'activities' | 'nights' | 'broken', number>>
+  const whole = Object.entries({ seed, activities, nights, broken }).filter(([, value]) => value !== undefined)
+  const wrong = whole.find(([, value]) => !Number.isSafeInteger(value))
+  return wrong === undefined
+    ? json(201, control.addAthlete(Object.fromEntries(whole)))
+    : bad(`${wrong[0]} must be a whole number`)
 }
 
 function register(control: Control, vendor: VendorName, call: Call): Answer {
@@ -106,7 +141,8 @@ function register(control: Control, vendor: VendorName, call: Call): Answer {
 
 function advance(control: Control, call: Call): Answer {
   const ms = call.fields['advanceMs']
-  if (typeof ms !== 'number' || !(ms >= 0)) return bad('advanceMs must be a number of milliseconds, not negative')
+  if (typeof ms !== 'number' || !(ms >= 0 && ms <= LONGEST_PUSH_MS))
+    return bad('advanceMs must be a number of milliseconds, not negative, at most ten years')
   return json(200, { now: new Date(control.advance(ms)).toISOString() })
 }
 

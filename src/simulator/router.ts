@@ -77,7 +77,8 @@ export async function readFields(request: Request): Promise<{ text: string; fiel
   const type = request.headers.get('content-type') ?? ''
   if (request.body === null) return { text: '', fields: {} }
   if (type.startsWith('multipart/form-data')) {
-    const form = await request.formData()
+    // Broken multipart has no fields, as broken JSON has none.
+    const form = await request.formData().catch(() => new FormData())
     return { text: '', fields: Object.fromEntries(form.entries()) }
   }
   const text = await request.text()

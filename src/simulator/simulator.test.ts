@@ -3,9 +3,10 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { SystemClock, VirtualClock } from '../kernel/clock.ts'
-import { openSimulator, type Simulator, type SimulatorOptions } from './simulator.ts'
-import { connect } from './visitor.ts'
+import { openSimulator, VENDORS, type Simulator, type SimulatorOptions, type VendorName } from './simulator.ts'
+import { connect, type Session } from './visitor.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 const DAY_MS = 86_400_000
@@ -133,6 +134,115 @@ test('a living world goes on: sessions and nights come as the days pass, and are
   for (const vendor of ['strava', 'oura', 'whoop', 'garmin'])
     assert(told.filter(path => path === `/webhooks/${vendor}`).length >= 8, vendor)
   await clock.runUntil(simulator.close())
+})
+
+const QUERIES = [
+  'before',
+  'after',
+  'page',
+  'per_page',
+  'keys',
+  'key_by_type',
+  'size',
+  'start_date',
+  'end_date',
+  'next_token',
+  'limit',
+  'start',
+  'end',
+]
+const MORE_QUERIES = [
+  'nextToken',
+  'v',
+  'offset',
+  'afterTimestamp',
+  'summaryStartTimeInSeconds',
+  'summaryEndTimeInSeconds',
+  'client_id',
+  'redirect_uri',
+]
+const FIELDS = [
+  'athlete',
+  'name',
+  'start',
+  'elapsedSeconds',
+  'photos',
+  'hours',
+  'nap',
+  'state',
+  'grant_type',
+  'code',
+  'sport_type',
+  'start_date_local',
+]
+const MORE_FIELDS = [
+  'elapsed_time',
+  'distance',
+  'callback_url',
+  'event_type',
+  'data_type',
+  'vendor',
+  'kind',
+  'advanceMs',
+  'seed',
+  'activities',
+]
+
+test('whatever is asked, there is an answer', async () => {
+  const { simulator } = opened({ activities: 5, send: () => Promise.resolve(new Response()) })
+  const sessions = new Map<VendorName, Session>()
+  for (const vendor of VENDORS) sessions.set(vendor, await connect({ fetch: simulator.fetch, base: 'http://simulator' }, vendor))
+  const controls = [
+    'state',
+    'athletes',
+    'strava/activities',
+    'oura/sleep',
+    'garmin/activities',
+    'faults',
+    'clock',
+    'strava/clients',
+  ]
+  const asked = [
+    ...simulator.routes.map(({ vendor, method, template }) => ({
+      method,
+      path: `/${vendor}${template}`,
+      vendor,
+    })),
+    ...controls.flatMap(path =>
+      ['GET', 'POST', 'PATCH', 'DELETE'].map(method => ({ method, path: `/_sim/${path}`, vendor: 'strava' as const })),
+    ),
+  ].filter(({ method, path }) => !(method === 'DELETE' && path.includes('user')) && !/deauthorize|revoke/.test(path))
+  const scalar = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.double(),
+    fc.constantFrom('1', '-1', '1e400', 'NaN', '2026-09-20', '99999999999999'),
+  )
+  const query = fc.dictionary(fc.constantFrom(...QUERIES, ...MORE_QUERIES), scalar, { maxKeys: 4 })
+  const body = fc.oneof(
+    fc.dictionary(fc.constantFrom(...FIELDS, ...MORE_FIELDS), fc.oneof(scalar, fc.jsonValue()), { maxKeys: 5 }),
+    fc.jsonValue(),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...asked), scalar, query, body, async ({ method, path, vendor }, id, terms, content) => {
+      const url = new URL(path.replaceAll(/\{[^}]+\}/g, encodeURIComponent(String(id).toWellFormed())), 'http://simulator')
+      for (const [name, value] of Object.entries(terms)) url.searchParams.set(name, String(value))
+      const headers = {
+        authorization: `Bearer ${sessions.get(vendor)?.accessToken}`,
+        'x-client-id': 'a',
+        'content-type': 'application/json',
+      }
+      const answer = await simulator.fetch(url, {
+        method,
+        headers,
+        ...(method === 'GET' ? {} : { body: JSON.stringify(content) }),
+      })
+      assert(answer.status < 500, `${method} ${url.href} answered ${answer.status}`)
+      simulator.control.clearFaults()
+    }),
+    { numRuns: 600 },
+  )
+  await simulator.close()
 })
 
 test('every route says whose it is and who may call it', () => {

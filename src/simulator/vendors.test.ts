@@ -226,6 +226,8 @@ test('foursquare: newest first, twenty unless asked otherwise, and the count is 
   const all: Checkins = await read(session, `${path}&limit=250&sort=oldestfirst&afterTimestamp=${times[5]}`)
   assert.equal(all.response.checkins.items.length, 6)
   assert.equal(all.response.checkins.count, response.checkins.count)
+  const old: Checkins = await read(session, '/v2/users/self/checkins?v=20120101')
+  assert.deepEqual([old.meta.errorType, old.response.checkins.items.length], ['deprecated', 20])
   assert.equal((await read<Checkins>(session, `${path}&offset=${response.checkins.count}`)).response.checkins.items.length, 0)
 })
 

@@ -8,6 +8,10 @@ import type { Checkin } from '../world/checkins.ts'
 import { offsetSeconds } from '../world/local-time.ts'
 import { envelope } from './envelope.ts'
 
+/** An old version is served all the same, with a notice on the 200. */
+const DEPRECATED = { errorType: 'deprecated', errorDetail: 'Please provide an API version to avoid future errors.' }
+const isOld = (call: Call): boolean => Number(call.query.get('v')) < 20_140_806
+
 const PAGE = 20
 const LARGEST_PAGE = 250
 
@@ -52,9 +56,8 @@ function list(stage: Stage, call: Call, grant: Grant): Answer {
     .filter(({ at }) => at / 1000 >= after && at / 1000 <= before)
     .toSorted((a, b) => (call.query.get('sort') === 'oldestfirst' ? a.at - b.at : b.at - a.at))
     .slice(offset, offset + Math.min(LARGEST_PAGE, limit))
-  return envelope(stage.random, 200, {
-    checkins: { count: all.length, items: found.map(checkin => shapeOf(checkin, grant.athlete)) },
-  })
+  const content = { checkins: { count: all.length, items: found.map(checkin => shapeOf(checkin, grant.athlete)) } }
+  return envelope(stage.random, 200, content, isOld(call) ? { trouble: DEPRECATED } : {})
 }
 
 const shapeOf = (checkin: Checkin, { place }: Athlete): Record<string, unknown> => ({
