@@ -6,6 +6,7 @@ import { athleteCommand } from './commands/athlete.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { signInCommand } from './commands/sign-in.ts'
+import { simulateCommand } from './commands/simulate.ts'
 import { statusCommand } from './commands/status.ts'
 import { tokenCommand } from './commands/token.ts'
 import { upCommand } from './commands/up.ts'
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   athleteCommand,
   tokenCommand,
   doctorCommand,
+  simulateCommand,
 ]
 
 export async function runCli(words: readonly string[], house: House): Promise<number> {

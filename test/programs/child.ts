@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { discard, watch } from '../servers/reaper.ts'
 
@@ -13,6 +13,8 @@ export interface Child {
   readonly pid: number
   /** The next line; undefined when the program has ended. */
   line(): Promise<string | undefined>
+  /** Gives it something to read. */
+  write(text: string): void
   kill(signal?: NodeJS.Signals): Promise<void>
   /** Waits for its end and gives what was not read yet. */
   rest(): Promise<{ code: number | null; lines: string[] }>
@@ -33,8 +35,8 @@ export function watchChild(child: ChildProcess): void {
 
 export function startProgram(name: string, ...args: string[]): Child {
   const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
-  const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, [program, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [program, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   watchChild(child)
   const ended = once(child, 'close')
@@ -46,6 +48,9 @@ export function startProgram(name: string, ...args: string[]): Child {
   return {
     pid: child.pid ?? 0,
     line,
+    write: text => {
+      child.stdin.write(text)
+    },
     kill: async (signal = 'SIGKILL') => {
       child.kill(signal)
       await ended

@@ -40,7 +40,7 @@ function consentRoutes(app: App, { connections }: HttpParts): void {
     summary: 'Connect a vendor: where to give consent',
     tags,
     params: vendorInPath,
-    body: z.object({ write: z.boolean().optional().describe('Also ask to write back') }).optional(),
+    body: z.object({ write: z.boolean().optional().describe('Also ask to write back') }).nullish(),
     response: { 200: z.object({ authorizeUrl: z.url() }), 400: errorAnswer, 404: errorAnswer },
   }
   app.post('/v1/connections/:vendor', { config, schema: start }, async request => {
