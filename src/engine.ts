@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Accounts, Connections, openSecrets, Parting, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
-import { Calls, unmetered } from './calls/calls.ts'
+import { Calls, unmetered, type Fetch } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, openPglite, openPostgres, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
@@ -20,6 +20,7 @@ import { Slots } from './kernel/slots.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
+import { openSimulator } from './simulator/simulator.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
 /** The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. */
@@ -61,7 +62,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const servers = await openServers(config, system)
   opening.defer(() => servers.close())
 
-  const rooms = accountsOf(foundation, config, () => publicUrl())
+  const simulator = demo ? openSimulator({ clock, living: true, publicUrl: `${config.publicUrl}${SIMULATED}` }) : undefined
+  opening.defer(() => simulator?.close())
+  const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
+  const rooms = accountsOf({ ...foundation, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }, config)
   const bell = new BossBell(database, clock)
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
 
@@ -72,6 +76,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     secure: config.publicUrl.startsWith('https:'),
     clock,
     newId,
+    simulated: simulator,
     parts: [databasePart(database), ...servers.parts, workerPart(bell)],
     publicUrl: () => publicUrl(),
     metrics: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
@@ -144,16 +149,29 @@ interface AccountRooms {
   readonly parting: Parting
 }
 
-function accountsOf(foundation: Foundation, config: Config, publicUrl: () => string): AccountRooms {
-  const { clock, random, secrets } = foundation
+interface Outside {
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+  readonly fetch: Fetch
+  readonly publicUrl: () => string
+}
+
+function accountsOf(foundation: Foundation & Outside, config: Config): AccountRooms {
+  const { fetch, random, secrets } = foundation
   const slots = new Map(vendorNames.map(name => [name, new Slots(config.streams.concurrency)]))
-  const calls = new Calls({ fetch, clock, random, permits: unmetered, slots: name => slots.get(name) ?? new Slots(1) })
-  const box = new SecretBox(secrets.keys, random)
-  const connections = new Connections({ ...foundation, calls, box, vendor: vendorsOf(config), publicUrl })
+  const calls = new Calls({ ...foundation, fetch, permits: unmetered, slots: name => slots.get(name) ?? new Slots(1) })
+  const connections = new Connections({ ...foundation, calls, box: new SecretBox(secrets.keys, random) })
   const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
   const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
   return { accounts: new Accounts(foundation), connections, parting }
 }
+
+/** Where the demo's vendors answer on this server's own port. */
+const SIMULATED = '/_sim'
+
+const simulatedVendors =
+  (publicUrl: () => string) =>
+  (name: VendorName): OpenVendor =>
+    openVendor(name, { clientId: 'demo', clientSecret: 'demo', baseUrl: `${publicUrl()}${SIMULATED}/${name}` })
 
 /** The vendors that the operator gave credentials for. */
 function vendorsOf(config: Config): (name: VendorName) => OpenVendor | undefined {

@@ -24,6 +24,7 @@ import { connectionRoutes } from './routes/connections.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { signInRoutes } from './routes/sign-in.ts'
+import { simulatedRoutes, type Simulated } from './routes/simulated.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { traceRequests } from './spans.ts'
 
@@ -54,6 +55,8 @@ export interface HttpParts {
   readonly connections: Connections
   readonly parting: Parting
   readonly parts: readonly Part[]
+  /** The vendors of the demo. */
+  readonly simulated?: Simulated | undefined
   readonly publicUrl: () => string
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   readonly doctor: () => Promise<readonly Finding[]>
@@ -87,7 +90,7 @@ export async function buildApp(parts: HttpParts): Promise<App> {
   await app.register(swagger, apiDocument(parts.version))
   const countFailure = await protect(app, parts.secure)
   guardRoutes(app, parts.accounts, countFailure)
-  for (const routes of [healthRoutes, signInRoutes, documentRoutes, tokenRoutes, connectionRoutes, adminRoutes])
+  for (const routes of [healthRoutes, signInRoutes, documentRoutes, tokenRoutes, connectionRoutes, adminRoutes, simulatedRoutes])
     routes(app, parts)
   return app
 }

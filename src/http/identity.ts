@@ -13,6 +13,8 @@ export type Audience = 'anyone' | 'athlete' | 'operator' | 'ingest'
 declare module 'fastify' {
   interface FastifyContextConfig {
     audience?: Audience
+    /** Another site's pages, served here: our cookie means nothing to them, and their forms know no header of ours. */
+    foreign?: boolean
   }
   interface FastifyRequest {
     /** Whose data the request is about; set on routes for athletes. */
@@ -36,7 +38,7 @@ export function guardRoutes(app: FastifyInstance, accounts: Accounts, countFailu
     // Before its body is read: what it would have held does not matter.
     if (request.is404) throw notFound(request)
     const credentials = credentialsOf(request)
-    insistOnHeader(request, credentials)
+    if (!request.routeOptions.config.foreign) insistOnHeader(request, credentials)
     const audience = request.routeOptions.config.audience
     if (audience === 'anyone') return
     const identity = await identityOf(credentials, accounts)
