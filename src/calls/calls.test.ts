@@ -2,9 +2,10 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SystemClock, VirtualClock, type Clock } from '../kernel/clock.ts'
+import fc from 'fast-check'
 import { seeded } from '../kernel/random.ts'
 import { Slots } from '../kernel/slots.ts'
-import { openVendor, type VendorRequest } from '../vendors/vendors.ts'
+import { openVendor, vendorNames, type VendorRequest } from '../vendors/vendors.ts'
 import { Calls, type CallOutcome, type Fetch, type PermitSource } from './calls.ts'
 
 const strava = openVendor('strava', { clientId: '1', clientSecret: 's', baseUrl: 'http://vendor.test' })
@@ -195,4 +196,48 @@ describe('cancelling', () => {
     assert.equal(outcome.outcome, 'timeout')
     assert.deepEqual(entries, [])
   })
+})
+
+const OUTCOMES = ['ok', 'rate_limited', 'unauthorised', 'forbidden', 'absent', 'rejected', 'transient', 'timeout', 'malformed']
+
+/** One request of every kind that each vendor has an answer for. */
+const everyRequest = (): VendorRequest<unknown>[] => {
+  const given = { clientId: '1', clientSecret: 's', baseUrl: 'http://vendor.test' }
+  const [oura, whoop] = [openVendor('oura', given), openVendor('whoop', given)]
+  return [
+    detail,
+    strava.endpoints.activityList({}),
+    strava.endpoints.activityStreams('7'),
+    strava.endpoints.activityPhotos('7'),
+    oura.endpoints.sleepById('a'),
+    whoop.endpoints.sleepById('a'),
+    openVendor('foursquare', given).endpoints.checkins({}),
+    ...vendorNames.flatMap(name => openVendor(name, given).oauth.refresh('r') ?? []),
+  ]
+}
+
+test('whatever a vendor answers, the call ends in an outcome of the union', async () => {
+  const deep = '['.repeat(5_000) + ']'.repeat(5_000)
+  const body = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc.constantFrom(deep, 'NaN', '{"id":1e999}', `[${'0,'.repeat(20_000)}0]`, '\u0000', '{"errors":"x"}'),
+  )
+  const status = fc.oneof(
+    fc.constantFrom(200, 204, 301, 400, 401, 403, 404, 429, 500, 502, 597),
+    fc.integer({ min: 200, max: 599 }),
+  )
+  const header = fc.dictionary(
+    fc.constantFrom('x-ratelimit-usage', 'x-ratelimit-limit', 'retry-after', 'x-ratelimit-reset', 'location'),
+    fc.constantFrom(',', '1,2', 'NaN', '-5', '9e99', ''),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...everyRequest()), body, status, header, async (request, text, code, headers) => {
+      const empty = [204, 205, 304].includes(code)
+      const respond = (): Promise<Response> => Promise.resolve(new Response(empty ? null : text, { status: code, headers }))
+      const { outcome } = await tried(request, [respond, respond])
+      assert(OUTCOMES.includes(outcome.outcome), outcome.outcome)
+    }),
+    { numRuns: 400, seed: 1 },
+  )
 })

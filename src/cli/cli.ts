@@ -3,6 +3,7 @@
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { parseArguments, usageOf, type Command } from './arguments.ts'
 import { athleteCommand } from './commands/athlete.ts'
+import { connectCommand } from './commands/connect.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { signInCommand } from './commands/sign-in.ts'
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   signInCommand,
   athleteCommand,
   tokenCommand,
+  connectCommand,
   doctorCommand,
   simulateCommand,
 ]

@@ -16,7 +16,12 @@ export interface Answer {
 export interface Client {
   /** Where the running server is; undefined when the engine was opened here. */
   readonly url: string | undefined
-  ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>
+  /** `athlete`: on whose behalf, for an athlete's routes. */
+  ask(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    given?: { readonly body?: unknown; readonly athlete?: string },
+  ): Promise<Answer>
   close(): Promise<void>
 }
 
@@ -61,8 +66,8 @@ function overHttp({ clock }: House, config: Config, { url, folder }: Running): C
   const { adminToken } = openSecrets(folder, config, unused)
   return {
     url,
-    ask: async (method, path, body) => {
-      const headers = { authorization: `Bearer ${adminToken}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
+    ask: async (method, path, { body, athlete } = {}) => {
+      const headers = { ...headersOf(adminToken, athlete), ...(body !== undefined && { 'content-type': 'application/json' }) }
       const request = {
         method,
         headers,
@@ -100,8 +105,8 @@ async function ownClient(house: House, config: Config): Promise<Client> {
   })
   return {
     url: undefined,
-    ask: async (method, url, payload) => {
-      const headers = { authorization: `Bearer ${engine.secrets.adminToken}` }
+    ask: async (method, url, { body: payload, athlete } = {}) => {
+      const headers = headersOf(engine.secrets.adminToken, athlete)
       const response = await engine.app.inject({
         method,
         url,
@@ -113,6 +118,11 @@ async function ownClient(house: House, config: Config): Promise<Client> {
     close: () => engine.close(),
   }
 }
+
+const headersOf = (token: string, athlete: string | undefined): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+  ...(athlete !== undefined && { 'x-paceline-athlete': athlete }),
+})
 
 const parsed = (text: string): unknown => (text === '' ? null : (JSON.parse(text) as unknown))
 

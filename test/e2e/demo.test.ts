@@ -37,6 +37,16 @@ describe('the vendors of the demo', () => {
     })
   }
 
+  test('the command line prints where to give consent', async () => {
+    const [athlete] = JSON.parse((await paceline(folder.path, {}, 'athlete', 'list', '--json')).out) as { id: string }[]
+    const { code, out } = await paceline(folder.path, {}, 'connect', 'strava', '--athlete', athlete?.id ?? '', '--write')
+    assert.equal(code, 0)
+    const url = new URL(out.trim())
+    assert.match(url.searchParams.get('scope') ?? '', /activity:write/)
+    assert.equal((await paceline(folder.path, {}, 'connect', 'nike', '--athlete', 'x')).code, 2)
+    assert.equal((await paceline(folder.path, {}, 'connect', 'strava', '--athlete', 'nobody')).code, 1)
+  })
+
   test('all are connected, and only the operator moves the simulator', async () => {
     const { items } = (await (await fetch(`${server.url}/v1/connections`, { headers })).json()) as { items: { vendor: string }[] }
     assert.deepEqual(

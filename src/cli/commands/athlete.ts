@@ -33,7 +33,9 @@ export const athleteCommand: Command = {
 async function create(input: Arguments, house: House): Promise<number> {
   const [name, timezone] = [input.text('name'), input.text('timezone')]
   if (name === undefined) throw usage(athleteCommand, 'athlete create needs --name.')
-  const made = await asking(house, async client => good<Athlete>(await client.ask('POST', '/admin/athletes', { name, timezone })))
+  const made = await asking(house, async client =>
+    good<Athlete>(await client.ask('POST', '/admin/athletes', { body: { name, timezone } })),
+  )
   return house.terminal.line(input.json ? JSON.stringify(made) : `${made.id}  ${made.name}`, 0)
 }
 

@@ -1,0 +1,26 @@
+import { vendorNames } from '../../vendors/vendors.ts'
+import { usage, type Command } from '../arguments.ts'
+import { asking, good } from '../client.ts'
+
+export const connectCommand: Command = {
+  name: 'connect',
+  summary: 'Prints where an athlete gives their consent to connect a vendor.',
+  words: vendorNames.join('|'),
+  fewestWords: 1,
+  mostWords: 1,
+  options: {
+    athlete: { type: 'string', value: 'ID', means: 'who connects (see `athlete list`)' },
+    write: { type: 'boolean', means: 'also ask to write back' },
+  },
+  run: async (input, house) => {
+    const [vendor = ''] = input.words
+    const athlete = input.text('athlete')
+    if (!vendorNames.some(name => name === vendor)) throw usage(connectCommand, `There is no vendor "${vendor}".`)
+    if (athlete === undefined) throw usage(connectCommand, 'connect needs --athlete.')
+    const given = { body: { write: input.flag('write') }, athlete }
+    const started = await asking(house, async client =>
+      good<{ authorizeUrl: string }>(await client.ask('POST', `/v1/connections/${vendor}`, given)),
+    )
+    return house.terminal.line(input.json ? JSON.stringify(started) : started.authorizeUrl, 0)
+  },
+}
