@@ -2,17 +2,13 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BossBell, VirtualBell } from '../../src/bell/bell.ts'
-import { ScaledClock, SystemClock, VirtualClock } from '../../src/kernel/clock.ts'
+import { SystemClock, VirtualClock } from '../../src/kernel/clock.ts'
 import type { Database } from '../../src/db/db.ts'
 import { openMemory } from '../stores.ts'
 import { bellContract } from './bell.contract.ts'
 import { bossUnderTest } from './boss-under-test.ts'
 
 bellContract('pg-boss on pglite', async () => bossUnderTest(await openMemory(), new SystemClock()))
-
-bellContract('pg-boss on pglite, time × 5', async () =>
-  bossUnderTest(await openMemory(), new ScaledClock(new SystemClock(), 5, Date.now() - 86_400_000)),
-)
 
 test('a bell that fails to open leaves nothing running, and opens later', async () => {
   const database = await openMemory()
