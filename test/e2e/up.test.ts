@@ -1,13 +1,13 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { prepareFolder, testFolder } from '../../../test/stores.ts'
-import { readConfig } from '../../config.ts'
-import { openEngine } from '../../engine.ts'
-import { SystemClock } from '../../kernel/clock.ts'
-import { openLog } from '../../telemetry/telemetry.ts'
-import { announcedIn } from '../announcement.ts'
-import { runCli } from '../cli.ts'
+import { prepareFolder, testFolder } from '../stores.ts'
+import { readConfig } from '../../src/config.ts'
+import { openEngine } from '../../src/engine.ts'
+import { SystemClock } from '../../src/kernel/clock.ts'
+import { openLog } from '../../src/telemetry/telemetry.ts'
+import { announcedIn } from '../../src/cli/announcement.ts'
+import { runCli } from '../../src/cli/cli.ts'
 
 interface Printed {
   readonly text: string
