@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Accounts, Connections, openSecrets, Parting, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
-import { Calls, unmetered, type Fetch } from './calls/calls.ts'
+import { Calls, type Fetch } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, openPglite, openPostgres, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
@@ -17,6 +17,7 @@ import { idMaker, type NewId } from './kernel/ids.ts'
 import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
 import { Slots } from './kernel/slots.ts'
+import { Quota, type QuotaSettings } from './quota/quota.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
@@ -65,7 +66,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const simulator = demo ? openSimulator({ clock, living: true, publicUrl: `${config.publicUrl}${SIMULATED}` }) : undefined
   opening.defer(() => simulator?.close())
   const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
-  const rooms = accountsOf({ ...foundation, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }, config)
+  const quota = new Quota({
+    ...foundation,
+    redis: servers.redis,
+    serverTime: clock === system,
+    settings: quotaSettings(config),
+  })
+  const rooms = accountsOf({ ...foundation, quota, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }, config)
   const bell = new BossBell(database, clock)
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
 
@@ -150,19 +157,25 @@ interface AccountRooms {
 }
 
 interface Outside {
+  readonly quota: Quota
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly fetch: Fetch
   readonly publicUrl: () => string
 }
 
 function accountsOf(foundation: Foundation & Outside, config: Config): AccountRooms {
-  const { fetch, random, secrets } = foundation
+  const { fetch, random, secrets, quota } = foundation
   const slots = new Map(vendorNames.map(name => [name, new Slots(config.streams.concurrency)]))
-  const calls = new Calls({ ...foundation, fetch, permits: unmetered, slots: name => slots.get(name) ?? new Slots(1) })
+  const calls = new Calls({ ...foundation, fetch, permits: quota.take, slots: name => slots.get(name) ?? new Slots(1) })
   const connections = new Connections({ ...foundation, calls, box: new SecretBox(secrets.keys, random) })
   const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
   const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
   return { accounts: new Accounts(foundation), connections, parting }
+}
+
+function quotaSettings({ quota, vendors: { strava } }: Config): QuotaSettings {
+  const windows = (pool: string, { short, day }: { short: number; day: number }) => ({ [`${pool}:15min`]: short, [`${pool}:day`]: day })
+  return { ...quota, limits: { strava: { ...windows('read', strava.readLimit), ...windows('overall', strava.overallLimit) } } }
 }
 
 /** Where the demo's vendors answer on this server's own port. */

@@ -4,7 +4,7 @@ import { between, type Random } from '../kernel/random.ts'
 import { tell } from '../kernel/channels.ts'
 import { judge, rateReport, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
 import type { CallOutcome } from './outcome.ts'
-import type { CallClass, Permit, PermitSource, Spent } from './permit.ts'
+import type { BackfillRank, CallClass, Permit, PermitSource, Spent } from '../quota/quota.ts'
 import type { Slots } from '../kernel/slots.ts'
 import { send, type Attempt, type Fetch } from './wire.ts'
 
@@ -19,6 +19,8 @@ export interface CallsParts {
 
 export interface CallOptions {
   readonly callClass: CallClass
+  /** Within an athlete's backfill the lower goes first. */
+  readonly rank?: BackfillRank
   readonly athleteId?: string
   /** Cancelling it cancels the call. */
   readonly signal?: AbortSignal
@@ -32,6 +34,8 @@ const TOTAL_MS = 40_000
 /** The largest honest answer is Garmin's activity details; streams are some hundred kilobytes. */
 const MAX_BYTES = 110 * 1024 * 1024
 const RETRY_MS = { from: 250, to: 1_000 }
+/** A refusal that is over so soon (a window's edge, another's turn) is no news for the caller. Real time, as the deadlines are. */
+const PATIENCE_MS = 10_000
 
 export class Calls {
   readonly #parts: CallsParts
@@ -54,9 +58,15 @@ export class Calls {
   }
 
   async #attempt<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
+    const { clock, slots } = this.#parts
     const waiting = either(total, options.signal)
+    const until = clock.now() + PATIENCE_MS * clock.speed
     try {
-      return await this.#parts.slots(request.vendor).use(() => this.#permitted(request, options, total), waiting)
+      for (;;) {
+        const outcome = await slots(request.vendor).use(() => this.#permitted(request, options, total), waiting)
+        if (outcome.outcome !== 'no_permit' || outcome.retryAt === undefined || outcome.retryAt > until) return outcome
+        await clock.sleep(outcome.retryAt - clock.now(), waiting)
+      }
     } catch (error) {
       options.signal?.throwIfAborted()
       if (total.aborted) return { outcome: 'timeout', reason: 'no turn came within the whole time of the call' }
@@ -72,6 +82,7 @@ export class Calls {
       cost,
       callClass: options.callClass,
       athleteId: options.athleteId,
+      ...(options.rank !== undefined && { rank: options.rank }),
     })
     if (answer.outcome === 'exhausted') return { outcome: 'no_permit', retryAt: answer.resetAt }
     if (answer.outcome === 'unavailable') return { outcome: 'no_permit', retryAt: undefined }
@@ -84,6 +95,10 @@ export class Calls {
       await permit.giveBack()
       options.signal?.throwIfAborted()
       return { outcome: 'timeout', reason: 'the whole time of the call was over' }
+    }
+    if (clock.now() >= permit.sendBefore) {
+      await permit.giveBack()
+      return { outcome: 'no_permit', retryAt: clock.now() }
     }
     const startedAt = clock.now()
     const patience = AbortSignal.any([clock.deadline(options.attemptMs ?? ATTEMPT_MS), either(total, options.signal)])
@@ -105,9 +120,11 @@ export class Calls {
   }
 }
 
-function spentOn(vendor: VendorName, { outcome }: CallOutcome<unknown>, attempt: Attempt): Spent {
-  if (attempt.kind !== 'answer') return { outcome, status: undefined, report: undefined }
-  return { outcome, status: attempt.response.status, report: rateReport(vendor, attempt.response) }
+function spentOn(vendor: VendorName, outcome: CallOutcome<unknown>, attempt: Attempt): Spent {
+  const refusal = outcome.outcome === 'rate_limited' ? outcome : undefined
+  const spent = { outcome: outcome.outcome, refusal, status: undefined, report: undefined }
+  if (attempt.kind !== 'answer') return spent
+  return { ...spent, status: attempt.response.status, report: rateReport(vendor, attempt.response) }
 }
 
 function outcomeOf<T>(request: VendorRequest<T>, attempt: Attempt, now: number): CallOutcome<T> {

@@ -6,7 +6,8 @@ import fc from 'fast-check'
 import { seeded } from '../kernel/random.ts'
 import { Slots } from '../kernel/slots.ts'
 import { openVendor, vendorNames, type VendorRequest } from '../vendors/vendors.ts'
-import { Calls, type CallOutcome, type Fetch, type PermitSource } from './calls.ts'
+import type { PermitSource } from '../quota/quota.ts'
+import { Calls, type CallOutcome, type Fetch } from './calls.ts'
 
 const strava = openVendor('strava', { clientId: '1', clientSecret: 's', baseUrl: 'http://vendor.test' })
 const detail = strava.endpoints.activityDetail('7')
@@ -16,7 +17,7 @@ const update = { ...detail, idempotent: false }
 function ledger(refuseAfter = Number.POSITIVE_INFINITY): { permits: PermitSource; entries: string[] } {
   const entries: string[] = []
   const permits: PermitSource = () => {
-    if (entries.length >= refuseAfter) return Promise.resolve({ outcome: 'exhausted', resetAt: 900_000 })
+    if (entries.length >= refuseAfter) return Promise.resolve({ outcome: 'exhausted', pool: 'read', window: '15min', cause: 'limit', resetAt: 900_000 })
     const at = entries.push('taken') - 1
     const become = (what: string): Promise<void> => {
       entries[at] = what
@@ -24,7 +25,8 @@ function ledger(refuseAfter = Number.POSITIVE_INFINITY): { permits: PermitSource
     }
     return Promise.resolve({
       outcome: 'granted',
-      permit: { giveBack: () => become('returned'), settle: ({ outcome }) => become(`spent: ${outcome}`) },
+      remaining: 1,
+      permit: { sendBefore: Number.POSITIVE_INFINITY, giveBack: () => become('returned'), settle: ({ outcome }) => become(`spent: ${outcome}`) },
     })
   }
   return { permits, entries }

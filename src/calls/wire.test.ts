@@ -6,7 +6,8 @@ import { SystemClock } from '../kernel/clock.ts'
 import { seeded } from '../kernel/random.ts'
 import { Slots } from '../kernel/slots.ts'
 import { openVendor } from '../vendors/vendors.ts'
-import { Calls, unmetered, type CallOutcome } from './calls.ts'
+import { unmetered } from '../quota/quota.ts'
+import { Calls, type CallOutcome } from './calls.ts'
 
 const behaviours: Record<string, (socket: Socket) => void> = {
   resets: socket => socket.resetAndDestroy(),

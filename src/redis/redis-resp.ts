@@ -26,11 +26,13 @@ export async function openRedisResp(url: URL, { token, clock, deadlineMs = DEADL
   client.on('error', (error: unknown) => {
     outage.begin(reasonOf(error))
   })
+  let connections = 0
   client.on('ready', () => {
+    connections += 1
     outage.end()
   })
   await firstAttempt(client, clock.deadline(OPEN_WAIT_MS))
-  return new RedisOverWire(wireOf(client, outage, deadlineMs), outage)
+  return new RedisOverWire({ ...wireOf(client, outage, deadlineMs), connections: () => connections }, outage)
 }
 
 function firstAttempt(client: IoRedis, patience: AbortSignal): Promise<void> {
@@ -43,7 +45,7 @@ function firstAttempt(client: IoRedis, patience: AbortSignal): Promise<void> {
   })
 }
 
-function wireOf(client: IoRedis, outage: Outage, deadlineMs: number): Wire {
+function wireOf(client: IoRedis, outage: Outage, deadlineMs: number): Omit<Wire, 'connections'> {
   return {
     send: async ([name = '', ...args]) => {
       try {

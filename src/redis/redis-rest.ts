@@ -27,7 +27,7 @@ export function openRedisRest(url: URL, options: RedisOptions): Redis {
       throw error instanceof TypeError && error.cause !== undefined ? error.cause : error
     }
   }
-  return new RedisOverWire({ send, close: () => Promise.resolve() }, outage)
+  return new RedisOverWire({ send, connections: () => 0, close: () => Promise.resolve() }, outage)
 }
 
 // Only 400 is the server refusing the command; every other failure is the service refusing us.

@@ -10,6 +10,7 @@ export type Reply = { readonly result: unknown } | { readonly refusal: string }
 
 export interface Wire {
   send(command: readonly string[]): Promise<Reply>
+  connections(): number
   close(): Promise<void>
 }
 
@@ -46,6 +47,10 @@ export class RedisOverWire implements Redis {
 
   runId(): Promise<string> {
     return this.#beforeClosing(async () => runIdIn(resultOf(await this.#ask('INFO', 'server'), 'INFO')))
+  }
+
+  connections(): number {
+    return this.#wire.connections()
   }
 
   close(): Promise<void> {

@@ -3,12 +3,13 @@
 // several processes begin together.
 import { once } from 'node:events'
 import { Connections, SecretBox } from '../../src/accounts/accounts.ts'
-import { Calls, unmetered } from '../../src/calls/calls.ts'
+import { Calls } from '../../src/calls/calls.ts'
 import { openPostgres } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import { Slots } from '../../src/kernel/slots.ts'
+import { unmetered } from '../../src/quota/quota.ts'
 import { openVendor } from '../../src/vendors/vendors.ts'
 
 const [, , url = '', simulator = '', connectionId = '', key = '', count = ''] = process.argv

@@ -1,0 +1,139 @@
+-- The request ledger: every call to a vendor, written before it leaves. Who spent the quota is a query on it. A call that never
+-- left is deleted again; one without settled_at is under way, or its process died: it counts as spent.
+create table api_requests (
+  id uuid primary key,
+  vendor text not null,
+  -- null: nobody's (subscriptions), or the athlete has parted
+  athlete_id uuid references athlete on delete set null,
+  endpoint text not null,
+  call_class text not null constraint api_requests_class_known check (call_class in ('live', 'backfill')),
+  -- units by pool; empty for calls that cost nothing
+  cost jsonb not null,
+  requested_at timestamptz not null,
+  settled_at timestamptz,
+  outcome text,
+  status integer,
+  constraint api_requests_settled_with_outcome check ((settled_at is null) = (outcome is null))
+);
+create index api_requests_time on api_requests (requested_at);
+create index api_requests_athlete on api_requests (athlete_id, requested_at);
+
+-- What was counted in each window. held: calls under way, noted in their pool's shortest window only. scope is 'app', or the athlete
+-- whose token has a pool of its own.
+create table quota_window (
+  vendor text not null,
+  pool text not null,
+  scope text not null,
+  window_name text not null,
+  starts_at timestamptz not null,
+  used integer not null constraint quota_window_used_counts check (used >= 0),
+  held integer not null default 0 constraint quota_window_held_counts check (held >= 0),
+  primary key (vendor, pool, scope, window_name, starts_at)
+);
+
+-- What the vendor has taught us (quota/terms.ts), and the call that others wait for when calls go in single file. Its row is also
+-- what serialises the decisions about one vendor.
+create table quota_terms (
+  vendor text primary key,
+  terms text not null,
+  busy_permit uuid,
+  busy_until timestamptz
+);
+
+-- Whose turn it is among those who backfill. pass grows with every call; who has the least goes next. present_until: until then an
+-- athlete counts as having work, asked or not.
+create table quota_turn (
+  vendor text not null,
+  athlete_id uuid not null references athlete on delete cascade,
+  rank integer not null,
+  pass bigint not null,
+  present_until timestamptz not null,
+  primary key (vendor, athlete_id, rank)
+);
+
+-- Counts one call in all of its windows, or in none, and writes its ledger row. The arrays describe the counters of a plan
+-- (quota/plan.ts), one element each. outcome: taken, full, changed (other terms are in force) or busy (single file).
+create function quota_take(
+  p_id uuid, p_vendor text, p_athlete uuid, p_endpoint text, p_class text, p_cost jsonb,
+  p_terms text, p_now timestamptz, p_busy_until timestamptz,
+  p_pools text[], p_scopes text[], p_windows text[], p_starts timestamptz[], p_units integer[], p_caps integer[],
+  p_shorts text[], p_carried timestamptz[], p_holds boolean[],
+  out outcome text, out terms text, out counts integer[]
+) language plpgsql as $$
+declare
+  fits boolean;
+  busy timestamptz;
+begin
+  select t.terms, t.busy_until into terms, busy from quota_terms t where t.vendor = p_vendor for update;
+  if not found then
+    insert into quota_terms (vendor, terms) values (p_vendor, p_terms) on conflict do nothing;
+    select t.terms, t.busy_until into terms, busy from quota_terms t where t.vendor = p_vendor for update;
+  end if;
+  if terms <> p_terms then outcome := 'changed'; return; end if;
+  if p_busy_until is not null and busy > p_now then outcome := 'busy'; return; end if;
+
+  select array_agg(coalesce(w.used, 0) + coalesce(h.held, 0) order by c.n),
+         bool_and(coalesce(w.used, 0) + coalesce(h.held, 0) + c.units <= c.cap)
+    into counts, fits
+    from unnest(p_pools, p_scopes, p_windows, p_starts, p_units, p_caps, p_shorts, p_carried)
+      with ordinality as c (pool, scope, window_name, starts_at, units, cap, short, carried, n)
+    left join quota_window w on w.vendor = p_vendor and w.pool = c.pool and w.scope = c.scope
+      and w.window_name = c.window_name and w.starts_at = c.starts_at
+    left join quota_window h on h.vendor = p_vendor and h.pool = c.pool and h.scope = c.scope
+      and h.window_name = c.short and h.starts_at = c.carried;
+  if not coalesce(fits, true) then outcome := 'full'; return; end if;
+
+  insert into quota_window as w (vendor, pool, scope, window_name, starts_at, used, held)
+    select p_vendor, c.pool, c.scope, c.window_name, c.starts_at, c.units, case when c.holds then c.units else 0 end
+      from unnest(p_pools, p_scopes, p_windows, p_starts, p_units, p_holds)
+        as c (pool, scope, window_name, starts_at, units, holds)
+    on conflict (vendor, pool, scope, window_name, starts_at)
+      do update set used = w.used + excluded.used, held = w.held + excluded.held;
+  if p_busy_until is not null then
+    update quota_terms t set busy_permit = p_id, busy_until = p_busy_until where t.vendor = p_vendor;
+  end if;
+  if p_class = 'backfill' and p_athlete is not null then
+    update quota_turn set pass = pass + 1 where vendor = p_vendor and athlete_id = p_athlete;
+  end if;
+  insert into api_requests (id, vendor, athlete_id, endpoint, call_class, cost, requested_at)
+    values (p_id, p_vendor, p_athlete, p_endpoint, p_class, p_cost, p_now);
+  outcome := 'taken';
+end
+$$;
+
+-- Ends a call: settled with its outcome, or (outcome null) given back because it never left. used_by and held_by move the counters,
+-- least raises them to the vendor's own count. Only the first ending counts. True when a count of ours was below the vendor's.
+create function quota_end(
+  p_id uuid, p_vendor text, p_now timestamptz, p_outcome text, p_status integer,
+  p_pools text[], p_scopes text[], p_windows text[], p_starts timestamptz[],
+  p_used_by integer[], p_held_by integer[], p_least integer[]
+) returns boolean language plpgsql as $$
+declare
+  raised boolean;
+begin
+  perform 1 from quota_terms where vendor = p_vendor for update;
+  update quota_terms set busy_permit = null, busy_until = null where vendor = p_vendor and busy_permit = p_id;
+  if p_outcome is null then
+    delete from api_requests where id = p_id and settled_at is null;
+  else
+    update api_requests set settled_at = p_now, outcome = p_outcome, status = p_status where id = p_id and settled_at is null;
+  end if;
+  if not found then return false; end if;
+
+  select coalesce(bool_or(w.used + c.used_by < c.least), false) into raised
+    from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_least) as c (pool, scope, window_name, starts_at, used_by, least)
+    join quota_window w using (pool, scope, window_name, starts_at) where w.vendor = p_vendor;
+  update quota_window w
+    set used = greatest(0, w.used + c.used_by, c.least), held = greatest(0, w.held + c.held_by)
+    from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_held_by, p_least)
+      as c (pool, scope, window_name, starts_at, used_by, held_by, least)
+    where w.vendor = p_vendor and w.pool = c.pool and w.scope = c.scope
+      and w.window_name = c.window_name and w.starts_at = c.starts_at;
+  insert into quota_window (vendor, pool, scope, window_name, starts_at, used)
+    select p_vendor, c.pool, c.scope, c.window_name, c.starts_at, greatest(0, c.used_by, c.least)
+      from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_least)
+        as c (pool, scope, window_name, starts_at, used_by, least)
+    on conflict do nothing;
+  return raised;
+end
+$$;

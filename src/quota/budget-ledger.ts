@@ -1,0 +1,168 @@
+// The budget in the database: the truth in both kinds of installation. One function call takes or ends a permit; it locks the
+// vendor's row, so decisions about one vendor come one after another, and writes the ledger row in the same transaction.
+import type { Clock } from '../kernel/clock.ts'
+import { loadQueries, type Database } from '../db/db.ts'
+import type { VendorName } from '../vendors/vendors.ts'
+import { SINGLE_FILE_MS, type Budget, type Settlement, type Taken, type Ticket } from './budget.ts'
+import { counterKey, type Meter } from './meters.ts'
+import type { Counter, Plan } from './plan.ts'
+import { NO_TERMS, writeTerms } from './terms.ts'
+
+const sql = loadQueries(new URL('ledger.sql', import.meta.url), ['take', 'end', 'swapTerms', 'terms', 'windows'])
+
+/** One counter as the ledger has it. */
+export interface Counted {
+  readonly pool: string
+  readonly scope: string
+  readonly window: string
+  readonly startsAt: number
+  readonly used: number
+  readonly held: number
+}
+
+interface Move {
+  readonly counter: Pick<Counter, 'meter' | 'windowId'>
+  readonly usedBy: number
+  readonly heldBy: number
+  readonly least: number
+}
+
+const startOf = ({ windowMs }: Meter, windowId: number): Date => new Date(windowId * windowMs)
+const move = (counter: Move['counter'], change: Partial<Move>): Move => ({ counter, usedBy: 0, heldBy: 0, least: 0, ...change })
+
+export class LedgerBudget implements Budget {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #terms = new Map<VendorName, string>()
+
+  constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  terms(vendor: VendorName): string {
+    return this.#terms.get(vendor) ?? writeTerms(NO_TERMS, 0)
+  }
+
+  async take(id: string, plan: Plan, terms: string): Promise<Taken> {
+    const { need, counters, singleFile } = plan
+    const at = this.now()
+    if (at < plan.from || at >= plan.until) return { outcome: 'mistimed' }
+    const shorts = new Map(counters.filter(({ meter }) => meter.shortest).map(({ meter }) => [meter.pool, meter]))
+    const [row] = await this.#database.query<{ outcome: Taken['outcome']; terms: string; counts: number[] | null }>(sql.take, [
+      id,
+      need.vendor,
+      need.athleteId ?? null,
+      need.endpoint,
+      need.callClass,
+      JSON.stringify(Object.fromEntries(need.cost.map(({ pool, units }) => [pool, units]))),
+      terms,
+      new Date(at),
+      singleFile ? new Date(at + SINGLE_FILE_MS * this.#clock.speed) : null,
+      ...identities(counters),
+      counters.map(({ units }) => units),
+      counters.map(({ cap }) => cap),
+      counters.map(({ meter }) => shorts.get(meter.pool)?.window ?? meter.window),
+      counters.map(({ meter, carriedFrom }) => carriedStart(shorts.get(meter.pool), carriedFrom)),
+      counters.map(({ holds }) => holds),
+    ])
+    if (row?.outcome === 'taken' || row?.outcome === 'full') return { outcome: row.outcome, at, counts: row.counts ?? [] }
+    if (row?.outcome === 'busy') return { outcome: 'busy' }
+    return { outcome: 'changed', terms: this.#heard(need.vendor, row?.terms ?? terms) }
+  }
+
+  async giveBack({ id, plan }: Ticket): Promise<void> {
+    const moves = plan.counters.map(counter =>
+      move(counter, { usedBy: -counter.units, heldBy: counter.holds ? -counter.units : 0 }),
+    )
+    await this.#end(id, plan.need.vendor, { outcome: null, status: undefined, answeredAt: this.now() }, moves)
+  }
+
+  async settle({ id, plan }: Ticket, settlement: Settlement): Promise<boolean> {
+    return await this.#end(id, plan.need.vendor, settlement, [
+      ...plan.counters.filter(({ holds }) => holds).map(counter => move(counter, { heldBy: -counter.units })),
+      ...settlement.late.map(counter => move(counter, { usedBy: counter.units })),
+      ...settlement.raises.map(({ counter, to }) => move(counter, { least: to })),
+    ])
+  }
+
+  async swap(vendor: VendorName, from: string, to: string): Promise<string> {
+    const [swapped] = await this.#database.query<{ terms: string }>(sql.swapTerms, [vendor, from, to])
+    return this.#heard(vendor, swapped?.terms ?? (await this.current(vendor)))
+  }
+
+  /** The terms in force, asked of the database. */
+  async current(vendor: VendorName): Promise<string> {
+    const [row] = await this.#database.query<{ terms: string }>(sql.terms, [vendor])
+    return this.#heard(vendor, row?.terms ?? writeTerms(NO_TERMS, 0))
+  }
+
+  /** The counters of windows that began at or after `since`. */
+  async windows(vendor: VendorName, since: number): Promise<Counted[]> {
+    const rows = await this.#database.query<{
+      pool: string
+      scope: string
+      window_name: string
+      starts_at: Date
+      used: number
+      held: number
+    }>(sql.windows, [vendor, new Date(since)])
+    return rows.map(({ window_name: window, starts_at: startsAt, ...row }) => ({ ...row, window, startsAt: startsAt.getTime() }))
+  }
+
+  async #end(
+    id: string,
+    vendor: VendorName,
+    { outcome, status, answeredAt }: { outcome: string | null; status: number | undefined; answeredAt: number },
+    moves: readonly Move[],
+  ): Promise<boolean> {
+    const summed = merged(moves)
+    const [row] = await this.#database.query<{ raised: boolean }>(sql.end, [
+      id,
+      vendor,
+      new Date(answeredAt),
+      outcome,
+      status ?? null,
+      ...identities(summed.map(({ counter }) => counter)),
+      summed.map(({ usedBy }) => usedBy),
+      summed.map(({ heldBy }) => heldBy),
+      summed.map(({ least }) => least),
+    ])
+    return row?.raised ?? false
+  }
+
+  #heard(vendor: VendorName, terms: string): string {
+    this.#terms.set(vendor, terms)
+    return terms
+  }
+}
+
+const identities = (counters: readonly Pick<Counter, 'meter' | 'windowId'>[]) => [
+  counters.map(({ meter }) => meter.pool),
+  counters.map(({ meter }) => meter.scope),
+  counters.map(({ meter }) => meter.window),
+  counters.map(({ meter, windowId }) => startOf(meter, windowId)),
+]
+
+const carriedStart = (short: Meter | undefined, windowId: number | undefined): Date | null =>
+  short === undefined || windowId === undefined ? null : startOf(short, windowId)
+
+/** One move per counter: an update that meets a row twice changes it once. */
+function merged(moves: readonly Move[]): Move[] {
+  const byCounter = new Map<string, Move>()
+  for (const { counter, usedBy, heldBy, least } of moves) {
+    const key = counterKey(counter.meter, counter.windowId)
+    const known = byCounter.get(key)
+    byCounter.set(key, {
+      counter,
+      usedBy: usedBy + (known?.usedBy ?? 0),
+      heldBy: heldBy + (known?.heldBy ?? 0),
+      least: Math.max(least, known?.least ?? 0),
+    })
+  }
+  return [...byCounter.values()]
+}

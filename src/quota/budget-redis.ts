@@ -1,0 +1,205 @@
+// The budget in Redis: one script per decision, so a refusal costs no database. It is a copy: the terms carry the run_id of the
+// server they were put into, and a server without them, or with another's, is refilled from the ledger before it grants anything.
+import type { Clock } from '../kernel/clock.ts'
+import { hasCode } from '../kernel/errors.ts'
+import { within } from '../kernel/within.ts'
+import { loadScript, type Redis } from '../redis/redis.ts'
+import { vendors, type VendorName } from '../vendors/vendors.ts'
+import { SINGLE_FILE_MS, type Budget, type Settlement, type Taken, type Ticket } from './budget.ts'
+import type { Counted, LedgerBudget } from './budget-ledger.ts'
+import { APP, counterKey, heldKey, metersOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
+import type { Counter, Plan } from './plan.ts'
+import { NO_TERMS, writeTerms } from './terms.ts'
+
+const script = (name: string) => loadScript(new URL(`${name}.lua`, import.meta.url))
+const scripts = { take: script('take'), end: script('end'), swap: script('swap'), rebuild: script('rebuild') }
+
+/** With the port's own 200 ms for one round trip there is room for a second, quick one; then it is `unavailable`. */
+const ANSWER_MS = 240
+/** Longer than the longest window and its successor; a counter that is gone sooner would be a free window. */
+const TTL_MS = 3 * 86_400_000
+
+export interface RedisBudgetParts {
+  readonly redis: Redis
+  readonly clock: Clock
+  readonly ledger: Pick<LedgerBudget, 'current' | 'windows'>
+  readonly settings: QuotaSettings
+  /** Windows are judged by the server's own time; false under a clock that does not follow real time. */
+  readonly serverTime: boolean
+}
+
+interface Move {
+  readonly key: string
+  readonly by: number
+  readonly least: number
+}
+
+export class RedisBudget implements Budget {
+  readonly #parts: RedisBudgetParts
+  readonly #terms = new Map<VendorName, string>()
+  readonly #rebuilding = new Map<VendorName, Promise<string>>()
+  #runId = ''
+  #checkedAt = -1
+  #aheadMs = 0
+
+  constructor(parts: RedisBudgetParts) {
+    this.#parts = parts
+  }
+
+  now(): number {
+    return this.#parts.clock.now() + this.#aheadMs
+  }
+
+  terms(vendor: VendorName): string {
+    return this.#terms.get(vendor) ?? writeTerms(NO_TERMS, 0)
+  }
+
+  async take(id: string, plan: Plan, terms: string): Promise<Taken> {
+    const deadline = this.#parts.clock.deadline(ANSWER_MS)
+    try {
+      return await within(deadline, this.#take(id, plan, terms))
+    } catch (error) {
+      if (deadline.aborted || isAway(error)) return { outcome: 'unavailable' }
+      throw error
+    }
+  }
+
+  /** Raises every counter to the ledger's, and takes its terms where there are none. */
+  async refill(vendor: VendorName): Promise<void> {
+    await this.#rebuild(vendor)
+  }
+
+  async giveBack({ id, plan }: Ticket): Promise<void> {
+    const moves = plan.counters.flatMap(counter => [by(counter, -counter.units), ...held(counter, -counter.units)])
+    await this.#end(id, plan.need.vendor, moves)
+  }
+
+  async settle({ id, plan }: Ticket, { late, raises }: Settlement): Promise<boolean> {
+    return await this.#end(id, plan.need.vendor, [
+      ...plan.counters.flatMap(counter => held(counter, -counter.units)),
+      ...late.map(counter => by(counter, counter.units)),
+      ...raises.map(({ counter, to }) => ({ key: counterKey(counter.meter, counter.windowId), by: 0, least: to })),
+    ])
+  }
+
+  /** Where Redis is away or empty the lesson is not lost: the ledger has it, and refills. */
+  async swap(vendor: VendorName, from: string, to: string): Promise<string> {
+    try {
+      const args = [this.#signed(from), this.#signed(to), TTL_MS]
+      return this.#inForce(vendor, await this.#parts.redis.run(scripts.swap, [termsKey(vendor)], args)) ?? to
+    } catch (error) {
+      if (isAway(error)) return to
+      throw error
+    }
+  }
+
+  async #take(id: string, plan: Plan, terms: string): Promise<Taken> {
+    const { vendor } = plan.need
+    await this.#checkServer()
+    const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, terms))) as [Taken['outcome'], number, ...unknown[]]
+    const [outcome, now, ...rest] = answer
+    if (this.#parts.serverTime) this.#aheadMs = now - this.#parts.clock.now()
+    if (outcome === 'taken' || outcome === 'full') return { outcome, at: now, counts: rest as number[] }
+    if (outcome !== 'changed') return { outcome }
+    return { outcome, terms: this.#inForce(vendor, rest[0]) ?? (await this.#rebuild(vendor)) }
+  }
+
+  #asked(id: string, { need, counters, from, until, singleFile }: Plan, terms: string): [string[], (string | number)[]] {
+    const shorts = counters.filter(({ meter, windowId }) => meter.shortest && windowId === windowIdAt(meter, from)).map(({ meter }) => meter)
+    const before = shorts.map(meter => heldKey(meter, windowIdAt(meter, from) - 1))
+    const present = shorts.map(meter => heldKey(meter, windowIdAt(meter, from)))
+    const holding = (meter: Meter): number => counters.find(counter => counter.holds && counter.meter.poolKey === meter.poolKey)?.units ?? 0
+    const carries = ({ meter, carriedFrom }: Counter): number =>
+      carriedFrom === undefined ? 0 : shorts.findIndex(short => short.poolKey === meter.poolKey) + 1
+    return [
+      [termsKey(need.vendor), busyKey(need.vendor), ...counters.map(({ meter, windowId }) => counterKey(meter, windowId)), ...before, ...present],
+      [
+        this.#signed(terms),
+        this.#parts.serverTime ? '' : this.now(),
+        from,
+        until,
+        counters.length,
+        shorts.length,
+        singleFile ? id : '',
+        SINGLE_FILE_MS,
+        TTL_MS,
+        ...counters.flatMap(counter => [counter.units, counter.cap, carries(counter)]),
+        ...shorts.map(holding),
+      ],
+    ]
+  }
+
+  /** A new connection may lead to a server that was restarted, perhaps with an old snapshot: its run_id tells. */
+  async #checkServer(): Promise<void> {
+    const connections = this.#parts.redis.connections()
+    if (connections === this.#checkedAt) return
+    this.#runId = await this.#parts.redis.runId()
+    this.#checkedAt = connections
+  }
+
+  #signed(terms: string): string {
+    return `${this.#runId} ${terms}`
+  }
+
+  /** The terms if they belong to this very server. */
+  #inForce(vendor: VendorName, signed: unknown): string | undefined {
+    if (typeof signed !== 'string' || !signed.startsWith(`${this.#runId} `)) return undefined
+    const terms = signed.slice(this.#runId.length + 1)
+    this.#terms.set(vendor, terms)
+    return terms
+  }
+
+  #rebuild(vendor: VendorName): Promise<string> {
+    const running = this.#rebuilding.get(vendor)
+    if (running !== undefined) return running
+    const rebuilt = this.#refill(vendor).finally(() => this.#rebuilding.delete(vendor))
+    this.#rebuilding.set(vendor, rebuilt)
+    return rebuilt
+  }
+
+  async #refill(vendor: VendorName): Promise<string> {
+    const { ledger, redis } = this.#parts
+    const terms = await ledger.current(vendor)
+    const counts = this.#counters(vendor, await ledger.windows(vendor, this.now() - TTL_MS))
+    const keys = [termsKey(vendor), ...counts.map(([key]) => key)]
+    const args = [`${this.#runId} `, this.#signed(terms), TTL_MS, ...counts.map(([, count]) => count)]
+    return this.#inForce(vendor, await redis.run(scripts.rebuild, keys, args)) ?? terms
+  }
+
+  #counters(vendor: VendorName, counted: readonly Counted[]): (readonly [string, number])[] {
+    const { facts } = vendors[vendor]
+    return counted.flatMap(({ pool: name, scope, window, startsAt, used, held: underWay }) => {
+      const pool = facts.pools.find(one => one.name === name)
+      const meters = pool === undefined ? [] : metersOf(facts, pool, scope === APP ? undefined : scope, this.#parts.settings)
+      return meters
+        .filter(meter => meter.window === window)
+        .flatMap(meter => {
+          const windowId = windowIdAt(meter, startsAt)
+          return [
+            [counterKey(meter, windowId), used] as const,
+            ...(meter.shortest && underWay > 0 ? [[heldKey(meter, windowId), underWay] as const] : []),
+          ]
+        })
+    })
+  }
+
+  async #end(id: string, vendor: VendorName, moves: readonly Move[]): Promise<boolean> {
+    try {
+      const args = [id, TTL_MS, ...moves.flatMap(move => [move.by, move.least])]
+      return (await this.#parts.redis.run(scripts.end, [busyKey(vendor), ...moves.map(({ key }) => key)], args)) === 1
+    } catch (error) {
+      // It counts as spent here; the ledger knows better.
+      if (isAway(error)) return false
+      throw error
+    }
+  }
+}
+
+const termsKey = (vendor: VendorName): string => `{${vendor}}:rate:terms`
+const busyKey = (vendor: VendorName): string => `{${vendor}}:rate:busy`
+
+const by = ({ meter, windowId }: Counter, units: number): Move => ({ key: counterKey(meter, windowId), by: units, least: 0 })
+const held = ({ meter, windowId, holds }: Counter, units: number): Move[] =>
+  holds ? [{ key: heldKey(meter, windowId), by: units, least: 0 }] : []
+
+const isAway = (error: unknown): boolean => hasCode(error, 'PACE_REDIS_UNAVAILABLE')

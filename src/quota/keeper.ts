@@ -1,0 +1,127 @@
+// One budget that everyone obeys. The ledger in the database decides last, in every installation: it counts each call before the
+// call leaves. Redis, where there is one, decides first and spares the database what would be refused anyway.
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Database } from '../db/db.ts'
+import type { Redis } from '../redis/redis.ts'
+import { LedgerBudget } from './budget-ledger.ts'
+import { RedisBudget } from './budget-redis.ts'
+import type { Ticket } from './budget.ts'
+import type { QuotaSettings } from './meters.ts'
+import type { BackfillRank, Exhausted, Permit, PermitAnswer, PermitNeed, Spent } from './permit.ts'
+import { Purse } from './purse.ts'
+import { Turns, type Asker } from './turns.ts'
+
+export interface QuotaParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly settings: QuotaSettings
+  readonly redis?: Redis | undefined
+  /** False under a clock that does not follow real time. */
+  readonly serverTime: boolean
+}
+
+interface Front {
+  readonly budget: RedisBudget
+  readonly purse: Purse
+}
+
+/** Waiting for another's call: often enough not to be felt, and not a storm where time runs fast. */
+const soonMs = ({ speed }: Clock): number => Math.max(100, 20 * speed)
+
+export class Quota {
+  readonly #clock: Clock
+  readonly #newId: NewId
+  readonly #ledger: Purse
+  readonly #front: Front | undefined
+  readonly #turns: Turns
+
+  constructor({ database, clock, newId, settings, redis, serverTime }: QuotaParts) {
+    this.#clock = clock
+    this.#newId = newId
+    const ledger = new LedgerBudget({ database, clock })
+    this.#ledger = new Purse(ledger, settings, soonMs(clock))
+    this.#turns = new Turns({ database, clock })
+    if (redis !== undefined) {
+      const budget = new RedisBudget({ redis, clock, ledger, settings, serverTime })
+      this.#front = { budget, purse: new Purse(budget, settings, soonMs(clock)) }
+    }
+  }
+
+  /** Takes a permit for one request, or says why not. Every attempt needs its own. */
+  readonly take = async (need: PermitNeed): Promise<PermitAnswer> => {
+    const asker = askerOf(need)
+    if (asker !== undefined && !(await this.#turns.ask(asker))) return this.#notYourTurn(need)
+    const answer = await this.#decide(this.#newId(), need)
+    if (asker !== undefined && answer.outcome === 'exhausted') await this.#turns.stay(asker, answer.resetAt)
+    return answer
+  }
+
+  /** An athlete's backfill of this rank is done: the others need not wait for it. */
+  async leave(asker: Asker): Promise<void> {
+    await this.#turns.leave(asker)
+  }
+
+  async #decide(id: string, need: PermitNeed): Promise<PermitAnswer> {
+    const front = need.cost.length === 0 ? undefined : this.#front
+    const first = await front?.purse.ask(id, need)
+    if (first?.outcome === 'exhausted') return first
+    if (first?.outcome === 'unavailable' && !mayTakeFromLedger(need)) return first
+    const ticket = first?.outcome === 'granted' ? first.ticket : undefined
+    return await this.#commit(id, need, ticket && front && { ...front, ticket })
+  }
+
+  async #commit(id: string, need: PermitNeed, first: (Front & { ticket: Ticket }) | undefined): Promise<PermitAnswer> {
+    const undo = async (): Promise<void> => {
+      await first?.purse.giveBack(first.ticket)
+    }
+    const last = await this.#ledger.ask(id, need).catch(async (error: unknown) => {
+      await undo()
+      throw error
+    })
+    if (last.outcome === 'granted') {
+      const { ticket, remaining } = last
+      return { outcome: 'granted', permit: this.#permit(ticket, first), remaining }
+    }
+    await undo()
+    // Redis knew less than the ledger: it was away, or another process went without it.
+    await first?.budget.refill(need.vendor)
+    return last
+  }
+
+  #permit(ticket: Ticket, first: (Front & { ticket: Ticket }) | undefined): Permit {
+    const shortestMs = Math.min(...ticket.plan.charges.map(({ meter }) => meter.windowMs))
+    return {
+      sendBefore: this.#clock.now() + shortestMs,
+      giveBack: async () => {
+        await Promise.all([this.#ledger.giveBack(ticket), first?.purse.giveBack(first.ticket)])
+      },
+      settle: async (spent: Spent) => {
+        await Promise.all([this.#ledger.settle(ticket, spent), first?.purse.settle(first.ticket, spent)])
+      },
+    }
+  }
+
+  #notYourTurn({ vendor, cost }: PermitNeed): Exhausted {
+    return {
+      outcome: 'exhausted',
+      pool: cost[0]?.pool ?? vendor,
+      window: '15min',
+      cause: 'yield',
+      resetAt: this.#clock.now() + soonMs(this.#clock),
+    }
+  }
+}
+
+/** Backfill for nobody in particular waits for no turn. */
+function askerOf({ vendor, callClass, athleteId, rank = DEFAULT_RANK, cost }: PermitNeed): Asker | undefined {
+  return callClass === 'backfill' && athleteId !== undefined && cost.length > 0 ? { vendor, athleteId, rank } : undefined
+}
+
+const DEFAULT_RANK: BackfillRank = 2
+
+/** While Redis is away live activity and detail calls go on, from the ledger; streams wait, and backfill stops. */
+const mayTakeFromLedger = ({ callClass, endpoint }: PermitNeed): boolean => callClass === 'live' && !STREAM_ENDPOINTS.has(endpoint)
+
+const STREAM_ENDPOINTS: ReadonlySet<string> = new Set(['activity-streams'])

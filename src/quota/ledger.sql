@@ -1,0 +1,23 @@
+-- name: take
+-- One round trip: see quota_take in the migration for what it does and in which order.
+select outcome, terms, counts from quota_take(
+  $1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9,
+  $10::text[], $11::text[], $12::text[], $13::timestamptz[], $14::integer[], $15::integer[],
+  $16::text[], $17::timestamptz[], $18::boolean[]
+)
+
+-- name: end
+select quota_end(
+  $1, $2, $3, $4, $5,
+  $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::integer[], $11::integer[], $12::integer[]
+) as raised
+
+-- name: swapTerms
+update quota_terms set terms = $3 where vendor = $1 and terms = $2 returning terms
+
+-- name: terms
+select terms from quota_terms where vendor = $1
+
+-- name: windows
+-- The counters of the windows that began since then.
+select pool, scope, window_name, starts_at, used, held from quota_window where vendor = $1 and starts_at >= $2

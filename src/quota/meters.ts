@@ -1,0 +1,124 @@
+// The meters of a call: one for every window of every pool that it costs something in. Here a vendor's limits (data) and the
+// operator's settings become numbers to count against; nothing here counts.
+import { vendors, type Facts, type Pool, type VendorName, type Window } from '../vendors/vendors.ts'
+import type { CallClass, PermitNeed } from './permit.ts'
+
+export interface QuotaSettings {
+  /** The part of every limit that is left unused. */
+  readonly buffer: number
+  readonly guardMs: number
+  readonly liveReserve: number
+  readonly backfillYield: number
+  /** Limits in force until the vendor's headers say otherwise, by meter name; else the vendor's published ones. */
+  readonly limits?: Partial<Record<VendorName, Readonly<Record<string, number>>>>
+}
+
+export interface Meter {
+  readonly vendor: VendorName
+  readonly pool: string
+  readonly window: Window['name']
+  /** `app`, or the athlete whose token's own pool it is. */
+  readonly scope: string
+  readonly windowMs: number
+  readonly limit: number
+  /** Where the vendor's windows begin is known, so its counts are comparable with ours. */
+  readonly aligned: boolean
+  /** The part of the limit that may be used: less the buffer; half of it where the window rolls or its edges are unknown. */
+  readonly share: number
+  /** This close to an edge nobody can tell which window the vendor will count a call in. */
+  readonly guardMs: number
+  /** What backfill leaves to live calls; a day's melts until midnight. */
+  readonly spare: number
+  readonly melts: boolean
+  /** The pool's shortest window: where calls under way are noted. */
+  readonly shortest: boolean
+  /** How Redis names the pool, and the window within it. */
+  readonly poolKey: string
+  readonly windowKey: string
+}
+
+export const counterKey = ({ poolKey, windowKey }: Meter, windowId: number): string => `${poolKey}:${windowKey}:${windowId}`
+export const heldKey = ({ poolKey }: Meter, windowId: number): string => `${poolKey}:held:${windowId}`
+
+export const meterName = ({ pool, window }: Pick<Meter, 'pool' | 'window'>): string => `${pool}:${window}`
+
+/** The name under which a closed meter is remembered: a token's own pool closes for that token alone. */
+export const closureName = (meter: Meter): string =>
+  meter.scope === APP ? meterName(meter) : `${meterName(meter)}:${meter.scope}`
+
+export const APP = 'app'
+/** A call without an athlete on a pool of tokens shares one count. */
+const NOBODY = 'nobody'
+const DAY_SECONDS = 86_400
+
+/** All meters of one pool, for one athlete where the pool is a token's. */
+export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined, settings: QuotaSettings): Meter[] {
+  const scope = pool.scope === 'app' ? APP : (athleteId ?? NOBODY)
+  return pool.windows.map((window, at) => {
+    const aligned = window.alignment === 'clock-quarter' || window.alignment === 'midnight-utc'
+    const melts = window.seconds >= DAY_SECONDS
+    const spare = melts ? settings.liveReserve : settings.backfillYield
+    return {
+      vendor: facts.name,
+      pool: pool.name,
+      window: window.name,
+      scope,
+      windowMs: window.seconds * 1000,
+      limit: settings.limits?.[facts.name]?.[meterName({ pool: pool.name, window: window.name })] ?? window.limit,
+      aligned,
+      share: (1 - settings.buffer) * (aligned ? 1 : 0.5),
+      guardMs: aligned ? Math.min(settings.guardMs, window.seconds * 250) : 0,
+      // Days of history are asked for by backfill alone.
+      spare: pool.unit === 'requests' ? spare : 0,
+      melts,
+      shortest: at === 0,
+      poolKey: `{${facts.name}}:rate:${keyOf(facts, pool, scope)}`,
+      windowKey: at === 0 ? 'window' : window.name,
+    }
+  })
+}
+
+/** The vendor as hash tag: all of its keys share a slot. Its first pool is the one that the documents call global. */
+function keyOf(facts: Facts, pool: Pool, scope: string): string {
+  if (scope !== APP) return `${pool.name}:${scope}`
+  return pool === facts.pools[0] ? 'global' : pool.name
+}
+
+export interface Charged {
+  readonly meter: Meter
+  readonly units: number
+}
+
+/** What a call is counted in. A pool that the vendor's facts do not know is a mistake in an endpoint. */
+export function chargesOf({ vendor, cost, athleteId }: PermitNeed, settings: QuotaSettings): Charged[] {
+  const { facts } = vendors[vendor]
+  return cost.flatMap(({ pool: name, units }) => {
+    const pool = facts.pools.find(one => one.name === name)
+    if (pool === undefined) throw new Error(`${facts.name} has no pool ${name}`)
+    return metersOf(facts, pool, athleteId, settings).map(meter => ({ meter, units }))
+  })
+}
+
+/** A limit times a share is often a whole number that floating point just misses. */
+const EPSILON = 1e-9
+/** Limits far smaller than the ones the reserve was meant for must not leave backfill nothing. */
+const SPARE_MAX = 0.25
+
+/** Where the vendor's windows are known, at least one call: a buffer must not eat a tiny limit whole. */
+export const allowedOf = (meter: Meter, limit: number): number =>
+  Math.max(meter.aligned ? 1 : 0, Math.floor(limit * meter.share + EPSILON))
+
+export const windowIdAt = ({ windowMs }: Pick<Meter, 'windowMs'>, instant: number): number => Math.floor(instant / windowMs)
+
+/** What a class of calls leaves to others at this instant. */
+export function spareOf(meter: Meter, allowed: number, callClass: CallClass, now: number): number {
+  if (callClass === 'live') return 0
+  const most = Math.min(meter.spare, Math.floor(allowed * SPARE_MAX))
+  if (!meter.melts) return most
+  const leftMs = (windowIdAt(meter, now) + 1) * meter.windowMs - now
+  return Math.floor((most * leftMs) / meter.windowMs)
+}
+
+/** One call of the reserve melts in this long. */
+export const meltMs = (meter: Meter, allowed: number): number =>
+  meter.windowMs / Math.max(1, Math.min(meter.spare, Math.floor(allowed * SPARE_MAX)))

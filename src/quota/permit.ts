@@ -1,0 +1,68 @@
+// What a call asks before it leaves, and what it says afterwards. Answers are values: being refused is an ordinary outcome.
+import type { RateLimited, RateReport, VendorName, Window } from '../vendors/vendors.ts'
+
+/** `live`: somebody waits, or an event came in; `backfill` fills the gaps and yields. */
+export type CallClass = 'live' | 'backfill'
+
+export interface PermitNeed {
+  readonly vendor: VendorName
+  readonly endpoint: string
+  readonly cost: readonly { readonly pool: string; readonly units: number }[]
+  readonly callClass: CallClass
+  readonly athleteId: string | undefined
+  /** Within one athlete's backfill the lower goes first. */
+  readonly rank?: BackfillRank
+}
+
+/** 1: streams of the last 30 days; 2: details and photos of an import; 3: older streams. */
+export type BackfillRank = 1 | 2 | 3
+
+/** How the request that the permit was for went. */
+export interface Spent {
+  readonly outcome: string
+  readonly status: number | undefined
+  /** The vendor's own count, if it said one. */
+  readonly report: RateReport | undefined
+  /** The vendor's "too many", if it was one. */
+  readonly refusal: Pick<RateLimited, 'retryAt' | 'scope'> | undefined
+}
+
+export interface Permit {
+  /** A request that has not left by then needs another permit: this one was for windows that are over. */
+  readonly sendBefore: number
+  /** The request never left: it costs nothing. */
+  giveBack(): Promise<void>
+  /** The request left. What the vendor itself counts, if it said so, corrects what we count. */
+  settle(spent: Spent): Promise<void>
+}
+
+/**
+ * Why there is no permit: the window's allowance is used up; backfill gives way (to live calls, to another athlete's turn, to the
+ * edge of a window); the day's live reserve has not melted yet; the vendor said "too many".
+ */
+export type Cause = 'limit' | 'yield' | 'reserve' | 'closed'
+
+export interface Exhausted {
+  readonly outcome: 'exhausted'
+  readonly pool: string
+  readonly window: Window['name']
+  readonly cause: Cause
+  /** When it is worth asking again. */
+  readonly resetAt: number
+}
+
+export type PermitAnswer =
+  /** `remaining`: calls left to anyone in the fullest of the windows that this one was taken from. */
+  | { readonly outcome: 'granted'; readonly permit: Permit; readonly remaining: number }
+  | Exhausted
+  /** The budget cannot be asked now. */
+  | { readonly outcome: 'unavailable' }
+
+export type PermitSource = (need: PermitNeed) => Promise<PermitAnswer>
+
+const nothing = (): Promise<void> => Promise.resolve()
+const free: Permit = { sendBefore: Number.POSITIVE_INFINITY, giveBack: nothing, settle: nothing }
+
+/** For tests and tools that call without a budget. */
+export const unmetered: PermitSource = () =>
+  Promise.resolve({ outcome: 'granted', permit: free, remaining: Number.POSITIVE_INFINITY })

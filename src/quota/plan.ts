@@ -1,0 +1,153 @@
+// A decision is planned here and committed in the store. The plan names every counter that the call goes into and how far each
+// may go; the store checks all of them and takes from all of them at once, or from none. So the rules are written once, in one
+// language, and what must be atomic stays small enough to read.
+//
+// Near a window's edge the vendor may count a call in either window, because clocks differ: it is charged to both. A call that
+// is still under way when a window ends may reach the vendor in the next one: it is carried over until it is settled.
+import { allowedOf, chargesOf, closureName, meltMs, spareOf, windowIdAt } from './meters.ts'
+import type { Charged, Meter, QuotaSettings } from './meters.ts'
+import type { CallClass, Exhausted, PermitNeed } from './permit.ts'
+import { limitOf, type Terms } from './terms.ts'
+
+export interface Counter {
+  readonly meter: Meter
+  readonly windowId: number
+  readonly units: number
+  /** Its count may not pass this. */
+  readonly cap: number
+  readonly allowed: number
+  /** The short window before this one, whose calls under way count here too; undefined where none can arrive late. */
+  readonly carriedFrom: number | undefined
+  /** The call is noted as under way here. */
+  readonly holds: boolean
+}
+
+export interface Plan {
+  readonly need: PermitNeed
+  readonly charges: readonly Charged[]
+  readonly counters: readonly Counter[]
+  /** The plan is right for this span of time: no window begins or ends in it, no guard band either. */
+  readonly from: number
+  readonly until: number
+  /** One call at a time, until the vendor has said its count. */
+  readonly singleFile: boolean
+}
+
+export function planFor(need: PermitNeed, terms: Terms, settings: QuotaSettings, now: number): Plan | Exhausted {
+  const charges = chargesOf(need, settings)
+  const refusal = closedNow(charges, terms, now) ?? (need.callClass === 'backfill' ? atEdge(charges, now) : undefined)
+  if (refusal !== undefined) return refusal
+  const shorts = new Map(charges.filter(({ meter }) => meter.shortest).map(({ meter }) => [meter.pool, meter]))
+  const counters = charges.flatMap(charge => countersOf(charge, shorts.get(charge.meter.pool), terms, need.callClass, now))
+  return { need, charges, counters, ...spanOf(charges, now), singleFile: isSingleFile(charges, terms, now) }
+}
+
+function closedNow(charges: readonly Charged[], { closed }: Terms, now: number): Exhausted | undefined {
+  const shut = charges.filter(({ meter }) => (closed[closureName(meter)] ?? 0) > now)
+  return latest(shut.map(({ meter }) => refusal(meter, 'closed', closed[closureName(meter)] ?? 0)))
+}
+
+/** Backfill does not send near an edge: it would be charged twice. */
+function atEdge(charges: readonly Charged[], now: number): Exhausted | undefined {
+  const near = charges.filter(({ meter }) => isAfterStart(meter, now) || isBeforeEnd(meter, now))
+  return latest(
+    near.map(({ meter }) =>
+      refusal(meter, 'yield', (isAfterStart(meter, now) ? startOf(meter, now) : endOf(meter, now)) + meter.guardMs),
+    ),
+  )
+}
+
+const startOf = (meter: Meter, now: number): number => windowIdAt(meter, now) * meter.windowMs
+const endOf = (meter: Meter, now: number): number => startOf(meter, now) + meter.windowMs
+const isAfterStart = (meter: Meter, now: number): boolean => now - startOf(meter, now) < meter.guardMs
+const isBeforeEnd = (meter: Meter, now: number): boolean => endOf(meter, now) - now <= meter.guardMs
+
+const refusal = ({ pool, window }: Meter, cause: Exhausted['cause'], resetAt: number): Exhausted => ({
+  outcome: 'exhausted',
+  pool,
+  window,
+  cause,
+  resetAt,
+})
+
+/** When several refuse, the last to open decides. */
+export const latest = (refusals: readonly Exhausted[]): Exhausted | undefined =>
+  refusals.toSorted((one, other) => other.resetAt - one.resetAt)[0]
+
+function countersOf(
+  { meter, units }: Charged,
+  short: Meter | undefined,
+  terms: Terms,
+  callClass: CallClass,
+  now: number,
+): Counter[] {
+  const own = windowIdAt(meter, now)
+  const allowed = allowedOf(meter, limitOf(terms, meter))
+  const cap = allowed - spareOf(meter, allowed, callClass, now)
+  const before = isBeforeEnd(meter, now)
+  const at = (windowId: number, more: Partial<Counter> = {}): Counter => ({
+    meter,
+    windowId,
+    units,
+    cap: windowId === own ? cap : allowed,
+    allowed,
+    carriedFrom: undefined,
+    holds: false,
+    ...more,
+  })
+  return [
+    at(own, { carriedFrom: carriedInto(meter, short, now), holds: meter.shortest && !before }),
+    ...(before ? [at(own + 1)] : []),
+    ...(isAfterStart(meter, now) ? [at(own - 1)] : []),
+  ]
+}
+
+/** Calls of the previous short window can arrive late in this one, if this one began where that one ended. */
+function carriedInto(meter: Meter, short: Meter | undefined, now: number): number | undefined {
+  if (short === undefined || startOf(meter, now) !== startOf(short, now)) return undefined
+  return windowIdAt(short, now) - 1
+}
+
+function spanOf(charges: readonly Charged[], now: number): { from: number; until: number } {
+  const edges = charges.flatMap(({ meter }) => {
+    const [start, end] = [startOf(meter, now), endOf(meter, now)]
+    return [start, start + meter.guardMs, end - meter.guardMs, end]
+  })
+  return {
+    from: Math.max(Number.MIN_SAFE_INTEGER, ...edges.filter(edge => edge <= now)),
+    until: Math.min(Number.MAX_SAFE_INTEGER, ...edges.filter(edge => edge > now)),
+  }
+}
+
+function isSingleFile(charges: readonly Charged[], terms: Terms, now: number): boolean {
+  const short = charges.find(({ meter }) => meter.aligned && meter.shortest)?.meter
+  return short !== undefined && (terms.heardIn !== windowIdAt(short, now) || terms.sharedUntil > now)
+}
+
+/** How many calls of the reserve are waited for at once: fewer would wake a worker for a single call. */
+const MELT_STEP = 10
+
+/** Why the store refused, from what it counted; undefined when every counter has room. */
+export function refusedBy({ counters, need }: Plan, counts: readonly number[], now: number): Exhausted | undefined {
+  const full = counters.flatMap((counter, at) => {
+    const after = (counts[at] ?? 0) + counter.units
+    return after <= counter.cap ? [] : [reasonOf(counter, after, need.callClass, now)]
+  })
+  return latest(full)
+}
+
+function reasonOf({ meter, windowId, allowed }: Counter, after: number, callClass: CallClass, now: number): Exhausted {
+  const end = (windowId + 1) * meter.windowMs + meter.guardMs
+  if (callClass === 'live' || after > allowed) return refusal(meter, 'limit', end)
+  return meter.melts ? refusal(meter, 'reserve', meltedAt(meter, allowed, now)) : refusal(meter, 'yield', end)
+}
+
+/** When ten more calls have melted, or all of them if fewer are left. */
+function meltedAt(meter: Meter, allowed: number, now: number): number {
+  const oneMs = meltMs(meter, allowed)
+  return Math.ceil(Math.min(now + MELT_STEP * oneMs, endOf(meter, now) - oneMs + 1))
+}
+
+/** Calls left in the fullest window after this one was taken. */
+export const remainingOf = ({ counters }: Plan, counts: readonly number[]): number =>
+  Math.min(...counters.map(({ allowed, units }, at) => allowed - (counts[at] ?? 0) - units))

@@ -1,0 +1,105 @@
+// Decides with one budget: plans with the terms as last seen, has the plan committed, and plans again when the terms or the time
+// were others. What an answer taught becomes new terms for everyone.
+import { windowIdAt } from './meters.ts'
+import type { QuotaSettings } from './meters.ts'
+import { planFor, refusedBy, remainingOf, type Counter, type Plan } from './plan.ts'
+import type { Budget, Raise, Settlement, Ticket } from './budget.ts'
+import type { Exhausted, PermitNeed, Spent } from './permit.ts'
+import { isCertain, learn, readTerms, reportFor, writeTerms, type Sent } from './terms.ts'
+
+export type PurseAnswer =
+  | { readonly outcome: 'granted'; readonly ticket: Ticket; readonly remaining: number }
+  | Exhausted
+  | { readonly outcome: 'unavailable' }
+
+/** Terms and windows change seldom; who meets this many changes in a row asks again in a moment. */
+const TRIES = 8
+
+export class Purse {
+  readonly #budget: Budget
+  readonly #settings: QuotaSettings
+  readonly #soonMs: number
+
+  /** `soonMs`: when to come back after a wait for somebody else's call. */
+  constructor(budget: Budget, settings: QuotaSettings, soonMs: number) {
+    this.#budget = budget
+    this.#settings = settings
+    this.#soonMs = soonMs
+  }
+
+  async ask(id: string, need: PermitNeed): Promise<PurseAnswer> {
+    let terms = this.#budget.terms(need.vendor)
+    let plan: Plan | undefined
+    for (let tries = 0; tries < TRIES; tries++) {
+      const now = this.#budget.now()
+      const planned = planFor(need, readTerms(terms), this.#settings, now)
+      if ('outcome' in planned) return planned
+      plan = planned
+      const taken = await this.#budget.take(id, plan, terms)
+      if (taken.outcome === 'unavailable') return { outcome: 'unavailable' }
+      if (taken.outcome === 'busy') break
+      if (taken.outcome === 'changed') ({ terms } = taken)
+      if (taken.outcome === 'taken') {
+        return { outcome: 'granted', ticket: { id, plan, at: taken.at }, remaining: remainingOf(plan, taken.counts) }
+      }
+      const refusal = taken.outcome === 'full' ? refusedBy(plan, taken.counts, taken.at) : undefined
+      if (refusal !== undefined) return refusal
+    }
+    return this.#later(plan)
+  }
+
+  async giveBack(ticket: Ticket): Promise<void> {
+    await this.#budget.giveBack(ticket)
+  }
+
+  async settle(ticket: Ticket, spent: Spent): Promise<void> {
+    const { plan, at } = ticket
+    const sent: Sent = { charges: plan.charges, takenAt: at, answeredAt: Math.max(at, this.#budget.now()) }
+    const isShared = await this.#budget.settle(ticket, settlementOf(plan, sent, spent))
+    await this.#amend(plan, sent, spent, isShared)
+  }
+
+  /** Others may amend at the same time: what was learned is applied to whatever is in force. */
+  async #amend({ need: { vendor } }: Plan, sent: Sent, spent: Spent, isShared: boolean): Promise<void> {
+    let terms = this.#budget.terms(vendor)
+    for (;;) {
+      const known = readTerms(terms)
+      const learned = writeTerms(learn(known, sent, spent, isShared), sent.answeredAt)
+      if (learned === writeTerms(known, sent.answeredAt)) return
+      const inForce = await this.#budget.swap(vendor, terms, learned)
+      if (inForce === learned) return
+      terms = inForce
+    }
+  }
+
+  #later(plan: Plan | undefined): Exhausted {
+    const short = plan?.charges.find(({ meter }) => meter.shortest)?.meter
+    return {
+      outcome: 'exhausted',
+      pool: short?.pool ?? '',
+      window: short?.window ?? '15min',
+      cause: 'yield',
+      resetAt: this.#budget.now() + this.#soonMs,
+    }
+  }
+}
+
+function settlementOf(plan: Plan, sent: Sent, { outcome, status, report }: Spent): Settlement {
+  const raises = sent.charges.flatMap(({ meter }): Raise[] => {
+    const used = isCertain(meter, sent) ? reportFor(report, meter)?.used : undefined
+    return used === undefined ? [] : [{ counter: { meter, windowId: windowIdAt(meter, sent.takenAt) }, to: used }]
+  })
+  return { outcome, status, answeredAt: sent.answeredAt, late: lateOf(plan, sent), raises }
+}
+
+/** It may have been counted where it was answered: in the window that has begun since, unless it was charged there already. */
+function lateOf({ counters }: Plan, { answeredAt }: Sent): Counter[] {
+  const charged = new Set(counters.map(({ meter, windowId }) => `${meter.poolKey}:${meter.window}:${windowId}`))
+  const own = new Map(counters.map(counter => [`${counter.meter.poolKey}:${counter.meter.window}`, counter]))
+  return [...own.values()].flatMap(counter => {
+    const windowId = windowIdAt(counter.meter, answeredAt)
+    const name = `${counter.meter.poolKey}:${counter.meter.window}:${windowId}`
+    return charged.has(name) ? [] : [{ ...counter, windowId, holds: false }]
+  })
+}
+

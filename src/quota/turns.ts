@@ -1,0 +1,52 @@
+// Athletes who backfill take turns: who has been served least among those with work goes next. An athlete's own work goes by rank.
+import type { Clock } from '../kernel/clock.ts'
+import { loadQueries, type Database } from '../db/db.ts'
+import type { VendorName } from '../vendors/vendors.ts'
+import type { BackfillRank } from './permit.ts'
+
+const sql = loadQueries(new URL('turns.sql', import.meta.url), ['ask', 'stay', 'leave', 'prune'])
+
+/** Who asked is presumed to ask again within this (real time: one call and the storing of its answer). */
+const PRESENCE_MS = 10_000
+const FORGOTTEN_MS = 86_400_000
+
+export interface Asker {
+  readonly vendor: VendorName
+  readonly athleteId: string
+  readonly rank: BackfillRank
+}
+
+export class Turns {
+  readonly #database: Database
+  readonly #clock: Clock
+
+  constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  /** True when nobody else with work has been served less. */
+  async ask({ vendor, athleteId, rank }: Asker): Promise<boolean> {
+    const now = this.#clock.now()
+    const present = new Date(now + this.#presenceMs)
+    const [row] = await this.#database.query<{ first: boolean }>(sql.ask, [vendor, athleteId, rank, new Date(now), present])
+    return row?.first ?? true
+  }
+
+  /** Keeps the place of someone who will be back at `until`. */
+  async stay({ vendor, athleteId, rank }: Asker, until: number): Promise<void> {
+    await this.#database.query(sql.stay, [vendor, athleteId, rank, new Date(until + this.#presenceMs)])
+  }
+
+  async leave({ vendor, athleteId, rank }: Asker): Promise<void> {
+    await this.#database.query(sql.leave, [vendor, athleteId, rank, new Date(this.#clock.now())])
+  }
+
+  async prune(): Promise<void> {
+    await this.#database.query(sql.prune, [new Date(this.#clock.now() - FORGOTTEN_MS)])
+  }
+
+  get #presenceMs(): number {
+    return PRESENCE_MS * this.#clock.speed
+  }
+}
