@@ -17,7 +17,7 @@ import { idMaker, type NewId } from './kernel/ids.ts'
 import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
 import { Slots } from './kernel/slots.ts'
-import { Quota, type QuotaSettings } from './quota/quota.ts'
+import { Quota, quotaEraser } from './quota/quota.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
@@ -25,7 +25,7 @@ import { openSimulator } from './simulator/simulator.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
 /** The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. */
-export const erasers: readonly Eraser[] = []
+export const erasers: readonly Eraser[] = [quotaEraser]
 
 export interface EngineOptions {
   readonly config: Config
@@ -66,18 +66,19 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const simulator = demo ? openSimulator({ clock, living: true, publicUrl: `${config.publicUrl}${SIMULATED}` }) : undefined
   opening.defer(() => simulator?.close())
   const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
-  const quota = new Quota({
-    ...foundation,
-    redis: servers.redis,
-    serverTime: clock === system,
-    settings: quotaSettings(config),
-  })
-  const rooms = accountsOf({ ...foundation, quota, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }, config)
+  const vendors = (): VendorName[] => vendorNames.filter(name => vendor(name) !== undefined)
+  const quota = quotaOf(foundation, config, servers.redis, vendors)
+  const rooms = accountsOf(
+    { ...foundation, quota, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() },
+    config,
+  )
   const bell = new BossBell(database, clock)
-  const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
+  const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, quota, bell, clock, database }) : []
 
   const app = await buildApp({
     ...rooms,
+    quota,
+    vendors,
     version,
     demo,
     secure: config.publicUrl.startsWith('https:'),
@@ -173,10 +174,19 @@ function accountsOf(foundation: Foundation & Outside, config: Config): AccountRo
   return { accounts: new Accounts(foundation), connections, parting }
 }
 
-function quotaSettings({ quota, vendors: { strava } }: Config): QuotaSettings {
-  const windows = (pool: string, { short, day }: { short: number; day: number }) => ({ [`${pool}:15min`]: short, [`${pool}:day`]: day })
-  return { ...quota, limits: { strava: { ...windows('read', strava.readLimit), ...windows('overall', strava.overallLimit) } } }
+function quotaOf(foundation: Foundation, config: Config, redis: Redis | undefined, vendors: () => VendorName[]): Quota {
+  const { strava } = config.vendors
+  const limits = { strava: { ...bothWindows('read', strava.readLimit), ...bothWindows('overall', strava.overallLimit) } }
+  const serverTime = foundation.clock === foundation.system
+  const quota = new Quota({ ...foundation, redis, serverTime, settings: { ...config.quota, limits } })
+  foundation.metrics.collect('quota', () => quota.gauges(vendors()))
+  return quota
 }
+
+const bothWindows = (pool: string, { short, day }: { short: number; day: number }): Record<string, number> => ({
+  [`${pool}:15min`]: short,
+  [`${pool}:day`]: day,
+})
 
 /** Where the demo's vendors answer on this server's own port. */
 const SIMULATED = '/_sim'
@@ -253,12 +263,13 @@ function workerPart(bell: Bell): Part {
 }
 
 interface Scheduled extends AccountRooms {
+  readonly quota: Quota
   readonly bell: Bell
   readonly clock: Clock
   readonly database: Database
 }
 
-function scheduled({ bell, clock, accounts, connections, parting, database }: Scheduled): Service[] {
+function scheduled({ bell, clock, accounts, connections, parting, quota, database }: Scheduled): Service[] {
   const work: Record<string, { expression: string; work: () => Promise<void> }> = {
     'accounts-prune': {
       expression: '40 3 * * *',
@@ -267,6 +278,7 @@ function scheduled({ bell, clock, accounts, connections, parting, database }: Sc
         await connections.prune()
       },
     },
+    'quota-prune': { expression: '45 3 * * *', work: () => quota.prune() },
     retention: {
       expression: '50 3 * * *',
       work: async () => {

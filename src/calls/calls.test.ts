@@ -17,7 +17,8 @@ const update = { ...detail, idempotent: false }
 function ledger(refuseAfter = Number.POSITIVE_INFINITY): { permits: PermitSource; entries: string[] } {
   const entries: string[] = []
   const permits: PermitSource = () => {
-    if (entries.length >= refuseAfter) return Promise.resolve({ outcome: 'exhausted', pool: 'read', window: '15min', cause: 'limit', resetAt: 900_000 })
+    if (entries.length >= refuseAfter)
+      return Promise.resolve({ outcome: 'exhausted', pool: 'read', window: '15min', cause: 'limit', resetAt: 900_000 })
     const at = entries.push('taken') - 1
     const become = (what: string): Promise<void> => {
       entries[at] = what
@@ -26,7 +27,11 @@ function ledger(refuseAfter = Number.POSITIVE_INFINITY): { permits: PermitSource
     return Promise.resolve({
       outcome: 'granted',
       remaining: 1,
-      permit: { sendBefore: Number.POSITIVE_INFINITY, giveBack: () => become('returned'), settle: ({ outcome }) => become(`spent: ${outcome}`) },
+      permit: {
+        sendBefore: Number.POSITIVE_INFINITY,
+        giveBack: () => become('returned'),
+        settle: ({ outcome }) => become(`spent: ${outcome}`),
+      },
     })
   }
   return { permits, entries }
@@ -146,6 +151,66 @@ describe('one call', () => {
     })
     const outcome = await clock.runUntil(calls.call(detail, { callClass: 'live', maxBytes: 1_000 }))
     assert.equal(outcome.outcome, 'malformed')
+  })
+})
+
+describe('permits and slots', () => {
+  const refused = (resetAt: number) => ({ outcome: 'exhausted', pool: 'read', window: '15min', cause: 'yield', resetAt }) as const
+  const granted = (entries: string[], sendBefore: number) => {
+    const note = (what: string) => (): Promise<void> => {
+      entries.push(what)
+      return Promise.resolve()
+    }
+    return {
+      outcome: 'granted',
+      remaining: 1,
+      permit: { sendBefore, giveBack: note('returned'), settle: note('spent') },
+    } as const
+  }
+
+  test('a permit that comes within seconds is waited for; meanwhile the slot serves others', async () => {
+    const clock = new VirtualClock(0)
+    const slots = new Slots(1)
+    const calls = new Calls({
+      fetch: answer(200, '[]'),
+      clock,
+      random: seeded(1),
+      slots: () => slots,
+      permits: () => Promise.resolve(clock.now() < 6_000 ? refused(6_000) : granted([], Number.POSITIVE_INFINITY)),
+    })
+    const call = calls.call(strava.endpoints.listSubscriptions(), { callClass: 'backfill' })
+    let servedAt = -1
+    const other = clock.sleep(1_000).then(() => slots.use(async () => (servedAt = clock.now())))
+    const [outcome] = await clock.runUntil(Promise.all([call, other]))
+    assert.deepEqual([outcome.outcome, servedAt, clock.now()], ['ok', 1_000, 6_000])
+  })
+
+  test("a permit that comes later is the caller's to wait for", async () => {
+    const clock = new VirtualClock(0)
+    const calls = new Calls({
+      fetch: answer(200),
+      clock,
+      random: seeded(1),
+      slots: () => new Slots(1),
+      permits: () => Promise.resolve(refused(60_000)),
+    })
+    const outcome = await clock.runUntil(calls.call(detail, { callClass: 'backfill' }))
+    assert.deepEqual([outcome, clock.now()], [{ outcome: 'no_permit', retryAt: 60_000 }, 0])
+  })
+
+  test('a permit whose windows are over is given back, and another one taken', async () => {
+    const clock = new VirtualClock(5_000)
+    const entries: string[] = []
+    const permits = [granted(entries, 5_000), granted(entries, Number.POSITIVE_INFINITY)]
+    const calls = new Calls({
+      fetch: answer(200, '[]'),
+      clock,
+      random: seeded(1),
+      slots: () => new Slots(1),
+      permits: () => Promise.resolve(permits.shift() ?? refused(0)),
+    })
+    const outcome = await clock.runUntil(calls.call(strava.endpoints.listSubscriptions(), { callClass: 'live' }))
+    assert.deepEqual([outcome.outcome, entries], ['ok', ['returned', 'spent']])
   })
 })
 

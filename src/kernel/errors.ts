@@ -15,6 +15,7 @@ const CATALOGUE = {
   PACE_STOPPING: 'Paceline is stopping and takes no new requests.',
   PACE_INTERNAL: 'A fault of Paceline itself; the log has the request id.',
   PACE_VENDOR_UNKNOWN: 'The operator gave no credentials for this vendor.',
+  PACE_COST_TOO_HIGH: 'One call costs more than a whole window of the vendor allows; ask for less at once.',
   PACE_SECRET_KEY: 'A stored token was encrypted with a key that is not given any more.',
   PACE_CONFIG: 'A configuration variable is unknown, wrong or missing.',
   PACE_USAGE: 'The command line is not what the command takes.',

@@ -4,6 +4,7 @@
 //
 // Near a window's edge the vendor may count a call in either window, because clocks differ: it is charged to both. A call that
 // is still under way when a window ends may reach the vendor in the next one: it is carried over until it is settled.
+import { PacelineError } from '../kernel/errors.ts'
 import { allowedOf, chargesOf, closureName, meltMs, spareOf, windowIdAt } from './meters.ts'
 import type { Charged, Meter, QuotaSettings } from './meters.ts'
 import type { CallClass, Exhausted, PermitNeed } from './permit.ts'
@@ -38,8 +39,25 @@ export function planFor(need: PermitNeed, terms: Terms, settings: QuotaSettings,
   const refusal = closedNow(charges, terms, now) ?? (need.callClass === 'backfill' ? atEdge(charges, now) : undefined)
   if (refusal !== undefined) return refusal
   const shorts = new Map(charges.filter(({ meter }) => meter.shortest).map(({ meter }) => [meter.pool, meter]))
-  const counters = charges.flatMap(charge => countersOf(charge, shorts.get(charge.meter.pool), terms, need.callClass, now))
+  const moment = { terms, callClass: need.callClass, now }
+  const counters = charges.flatMap(charge => countersOf(charge, shorts.get(charge.meter.pool), moment))
+  assertFits(counters, need)
   return { need, charges, counters, ...spanOf(charges, now), singleFile: isSingleFile(charges, terms, now) }
+}
+
+interface Moment {
+  readonly terms: Terms
+  readonly callClass: CallClass
+  readonly now: number
+}
+
+/** Waiting would not help: better a clear word than a call that is refused for ever. */
+function assertFits(counters: readonly Counter[], { vendor, endpoint }: PermitNeed): void {
+  const over = counters.find(({ units, allowed }) => units > allowed)
+  if (over === undefined) return
+  const { units, allowed, meter } = over
+  const sentence = `A ${endpoint} call to ${vendor} costs ${units} of ${meter.pool}, and a whole ${meter.window} window allows ${allowed}.`
+  throw new PacelineError('PACE_COST_TOO_HIGH', sentence)
 }
 
 function closedNow(charges: readonly Charged[], { closed }: Terms, now: number): Exhausted | undefined {
@@ -74,13 +92,7 @@ const refusal = ({ pool, window }: Meter, cause: Exhausted['cause'], resetAt: nu
 export const latest = (refusals: readonly Exhausted[]): Exhausted | undefined =>
   refusals.toSorted((one, other) => other.resetAt - one.resetAt)[0]
 
-function countersOf(
-  { meter, units }: Charged,
-  short: Meter | undefined,
-  terms: Terms,
-  callClass: CallClass,
-  now: number,
-): Counter[] {
+function countersOf({ meter, units }: Charged, short: Meter | undefined, { terms, callClass, now }: Moment): Counter[] {
   const own = windowIdAt(meter, now)
   const allowed = allowedOf(meter, limitOf(terms, meter))
   const cap = allowed - spareOf(meter, allowed, callClass, now)
