@@ -2,12 +2,11 @@
 // server they were put into, and a server without them, or with another's, is refilled from the ledger before it grants anything.
 import type { Clock } from '../kernel/clock.ts'
 import { hasCode } from '../kernel/errors.ts'
-import { within } from '../kernel/within.ts'
 import { loadScript, type Redis } from '../redis/redis.ts'
 import { vendors, type VendorName } from '../vendors/vendors.ts'
 import { SINGLE_FILE_MS, type Budget, type Settlement, type Taken, type Ticket } from './budget.ts'
 import type { Counted, LedgerBudget } from './budget-ledger.ts'
-import { APP, counterKey, heldKey, metersOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
+import { APP, counterKey, heldKey, metersOf, windowIdAt, type QuotaSettings } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
 import { NO_TERMS, writeTerms } from './terms.ts'
 
@@ -16,6 +15,7 @@ const scripts = { take: script('take'), end: script('end'), swap: script('swap')
 
 /** With the port's own 200 ms for one round trip there is room for a second, quick one; then it is `unavailable`. */
 const ANSWER_MS = 240
+const TIMER_SHARED_MS = 5
 /** Longer than the longest window and its successor; a counter that is gone sooner would be a free window. */
 const TTL_MS = 3 * 86_400_000
 
@@ -28,6 +28,11 @@ export interface RedisBudgetParts {
   readonly serverTime: boolean
 }
 
+interface Wired {
+  readonly keys: readonly string[]
+  readonly args: readonly string[]
+}
+
 interface Move {
   readonly key: string
   readonly by: number
@@ -38,6 +43,9 @@ export class RedisBudget implements Budget {
   readonly #parts: RedisBudgetParts
   readonly #terms = new Map<VendorName, string>()
   readonly #rebuilding = new Map<VendorName, Promise<string>>()
+  readonly #wires = new WeakMap<readonly Counter[], Wired>()
+  #timedFrom = Number.NEGATIVE_INFINITY
+  #unanswered: Promise<Taken> = Promise.resolve({ outcome: 'unavailable' })
   #runId = ''
   #checkedAt = -1
   #aheadMs = 0
@@ -55,11 +63,10 @@ export class RedisBudget implements Budget {
   }
 
   async take(id: string, plan: Plan, terms: string): Promise<Taken> {
-    const deadline = this.#parts.clock.deadline(ANSWER_MS)
     try {
-      return await within(deadline, this.#take(id, plan, terms))
+      return await Promise.race([this.#take(id, plan, terms), this.#tooLate()])
     } catch (error) {
-      if (deadline.aborted || isAway(error)) return { outcome: 'unavailable' }
+      if (isAway(error)) return { outcome: 'unavailable' }
       throw error
     }
   }
@@ -96,7 +103,11 @@ export class RedisBudget implements Budget {
   async #take(id: string, plan: Plan, terms: string): Promise<Taken> {
     const { vendor } = plan.need
     await this.#checkServer()
-    const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, terms))) as [Taken['outcome'], number, ...unknown[]]
+    const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, terms))) as [
+      Taken['outcome'],
+      number,
+      ...unknown[],
+    ]
     const [outcome, now, ...rest] = answer
     if (this.#parts.serverTime) this.#aheadMs = now - this.#parts.clock.now()
     if (outcome === 'taken' || outcome === 'full') return { outcome, at: now, counts: rest as number[] }
@@ -104,29 +115,57 @@ export class RedisBudget implements Budget {
     return { outcome, terms: this.#inForce(vendor, rest[0]) ?? (await this.#rebuild(vendor)) }
   }
 
-  #asked(id: string, { need, counters, from, until, singleFile }: Plan, terms: string): [string[], (string | number)[]] {
-    const shorts = counters.filter(({ meter, windowId }) => meter.shortest && windowId === windowIdAt(meter, from)).map(({ meter }) => meter)
-    const before = shorts.map(meter => heldKey(meter, windowIdAt(meter, from) - 1))
-    const present = shorts.map(meter => heldKey(meter, windowIdAt(meter, from)))
-    const holding = (meter: Meter): number => counters.find(counter => counter.holds && counter.meter.poolKey === meter.poolKey)?.units ?? 0
+  #asked(id: string, plan: Plan, terms: string): [readonly string[], (string | number)[]] {
+    const { keys, args } = this.#wired(plan)
+    const now = this.#parts.serverTime ? '' : this.now()
+    return [keys, [this.#signed(terms), now, plan.singleFile ? id : '', ...args]]
+  }
+
+  /** How a plan travels; plans are used many times. */
+  #wired({ need: { vendor }, counters, from, until }: Plan): Wired {
+    const known = this.#wires.get(counters)
+    if (known !== undefined) return known
+    const shorts = counters.filter(({ meter, windowId }) => meter.shortest && windowId === windowIdAt(meter, from))
+    const before = shorts.map(({ meter, windowId }) => heldKey(meter, windowId - 1))
+    const present = shorts.map(({ meter, windowId }) => heldKey(meter, windowId))
     const carries = ({ meter, carriedFrom }: Counter): number =>
-      carriedFrom === undefined ? 0 : shorts.findIndex(short => short.poolKey === meter.poolKey) + 1
-    return [
-      [termsKey(need.vendor), busyKey(need.vendor), ...counters.map(({ meter, windowId }) => counterKey(meter, windowId)), ...before, ...present],
-      [
-        this.#signed(terms),
-        this.#parts.serverTime ? '' : this.now(),
-        from,
-        until,
-        counters.length,
-        shorts.length,
-        singleFile ? id : '',
-        SINGLE_FILE_MS,
-        TTL_MS,
-        ...counters.flatMap(counter => [counter.units, counter.cap, carries(counter)]),
-        ...shorts.map(holding),
+      carriedFrom === undefined ? 0 : shorts.findIndex(short => short.meter.poolKey === meter.poolKey) + 1
+    const wired = {
+      keys: [
+        termsKey(vendor),
+        busyKey(vendor),
+        ...counters.map(({ meter, windowId }) => counterKey(meter, windowId)),
+        ...before,
+        ...present,
       ],
-    ]
+      args: [from, until, counters.length, shorts.length, SINGLE_FILE_MS, TTL_MS]
+        .concat(
+          counters.flatMap(counter => [counter.units, counter.cap, carries(counter)]),
+          shorts.map(({ holds, units }) => (holds ? units : 0)),
+        )
+        .map(String),
+    }
+    this.#wires.set(counters, wired)
+    return wired
+  }
+
+  /** One timer for all who ask within a few milliseconds: it is the dearest part of a decision. */
+  #tooLate(): Promise<Taken> {
+    const { clock } = this.#parts
+    if (clock.now() - this.#timedFrom >= TIMER_SHARED_MS * clock.speed) {
+      this.#timedFrom = clock.now()
+      const signal = clock.deadline(ANSWER_MS)
+      this.#unanswered = new Promise(resolve => {
+        signal.addEventListener(
+          'abort',
+          () => {
+            resolve({ outcome: 'unavailable' })
+          },
+          { once: true },
+        )
+      })
+    }
+    return this.#unanswered
   }
 
   /** A new connection may lead to a server that was restarted, perhaps with an old snapshot: its run_id tells. */

@@ -27,7 +27,7 @@ export interface Plan {
   readonly need: PermitNeed
   readonly charges: readonly Charged[]
   readonly counters: readonly Counter[]
-  /** The plan is right for this span of time: no window begins or ends in it, no guard band either. */
+  /** The plan is right for this span of time: no window, guard band or closure begins or ends in it, and nothing melts. */
   readonly from: number
   readonly until: number
   /** One call at a time, until the vendor has said its count. */
@@ -42,7 +42,7 @@ export function planFor(need: PermitNeed, terms: Terms, settings: QuotaSettings,
   const moment = { terms, callClass: need.callClass, now }
   const counters = charges.flatMap(charge => countersOf(charge, shorts.get(charge.meter.pool), moment))
   assertFits(counters, need)
-  return { need, charges, counters, ...spanOf(charges, now), singleFile: isSingleFile(charges, terms, now) }
+  return { need, charges, counters, ...spanOf(charges, moment), singleFile: isSingleFile(charges, terms, now) }
 }
 
 interface Moment {
@@ -120,15 +120,24 @@ function carriedInto(meter: Meter, short: Meter | undefined, now: number): numbe
   return windowIdAt(short, now) - 1
 }
 
-function spanOf(charges: readonly Charged[], now: number): { from: number; until: number } {
+function spanOf(charges: readonly Charged[], moment: Moment): { from: number; until: number } {
+  const { now, terms } = moment
   const edges = charges.flatMap(({ meter }) => {
     const [start, end] = [startOf(meter, now), endOf(meter, now)]
-    return [start, start + meter.guardMs, end - meter.guardMs, end]
+    return [start, start + meter.guardMs, end - meter.guardMs, end, meltsAt(meter, moment)]
   })
   return {
     from: Math.max(Number.MIN_SAFE_INTEGER, ...edges.filter(edge => edge <= now)),
-    until: Math.min(Number.MAX_SAFE_INTEGER, ...edges.filter(edge => edge > now)),
+    until: Math.min(Number.MAX_SAFE_INTEGER, ...[...edges, terms.sharedUntil].filter(edge => edge > now)),
   }
+}
+
+/** When the next call of the reserve melts. */
+function meltsAt(meter: Meter, { terms, callClass, now }: Moment): number {
+  const allowed = allowedOf(meter, limitOf(terms, meter))
+  const spare = spareOf(meter, allowed, callClass, now)
+  if (spare === 0 || !meter.melts) return endOf(meter, now)
+  return Math.floor(endOf(meter, now) - spare * meltMs(meter, allowed)) + 1
 }
 
 function isSingleFile(charges: readonly Charged[], terms: Terms, now: number): boolean {

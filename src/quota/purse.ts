@@ -2,7 +2,8 @@
 // were others. What an answer taught becomes new terms for everyone.
 import { windowIdAt } from './meters.ts'
 import type { QuotaSettings } from './meters.ts'
-import { planFor, refusedBy, remainingOf, type Counter, type Plan } from './plan.ts'
+import { refusedBy, remainingOf, type Counter, type Plan } from './plan.ts'
+import { Plans } from './plans.ts'
 import type { Budget, Raise, Settlement, Ticket } from './budget.ts'
 import type { Exhausted, PermitNeed, Spent } from './permit.ts'
 import { isCertain, learn, readTerms, reportFor, writeTerms, type Sent } from './terms.ts'
@@ -17,13 +18,13 @@ const TRIES = 8
 
 export class Purse {
   readonly #budget: Budget
-  readonly #settings: QuotaSettings
+  readonly #plans: Plans
   readonly #soonMs: number
 
   /** `soonMs`: when to come back after a wait for somebody else's call. */
   constructor(budget: Budget, settings: QuotaSettings, soonMs: number) {
     this.#budget = budget
-    this.#settings = settings
+    this.#plans = new Plans(settings)
     this.#soonMs = soonMs
   }
 
@@ -31,8 +32,7 @@ export class Purse {
     let terms = this.#budget.terms(need.vendor)
     let plan: Plan | undefined
     for (let tries = 0; tries < TRIES; tries++) {
-      const now = this.#budget.now()
-      const planned = planFor(need, readTerms(terms), this.#settings, now)
+      const planned = this.#plans.for(need, terms, this.#budget.now())
       if ('outcome' in planned) return planned
       plan = planned
       const taken = await this.#budget.take(id, plan, terms)
@@ -102,4 +102,3 @@ function lateOf({ counters }: Plan, { answeredAt }: Sent): Counter[] {
     return charged.has(name) ? [] : [{ ...counter, windowId, holds: false }]
   })
 }
-
