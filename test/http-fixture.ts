@@ -6,7 +6,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Accounts, Connections, Parting, SecretBox } from '../src/accounts/accounts.ts'
 import { Calls } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
-import { unmetered } from '../src/quota/quota.ts'
+import { Quota, unmetered } from '../src/quota/quota.ts'
 import { Slots } from '../src/kernel/slots.ts'
 import { buildApp, type App, type HttpParts } from '../src/http/http.ts'
 import { VirtualClock } from '../src/kernel/clock.ts'
@@ -21,6 +21,7 @@ export type Headers = Readonly<Record<string, string>>
 export interface HttpFixture {
   readonly app: App
   readonly accounts: Accounts
+  readonly quota: Quota
   /** Every route of the application, also those that come later, in the order in which they were added. */
   readonly routes: readonly RouteOptions[]
   /** Stands still unless the test moves it. */
@@ -69,12 +70,15 @@ function withoutVendors(database: Database, clock: VirtualClock): Pick<HttpParts
   }
 }
 
+const QUOTA_SETTINGS = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
+
 export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixture> {
   const database = await openMigrated()
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const newId = idMaker(clock, secure())
   const secrets = { adminToken: 'pace_admin_of_the_tests', ingestToken: 'pace_ingest_of_the_tests' }
   const accounts = new Accounts({ database, clock, random: secure(), newId, secrets })
+  const quota = new Quota({ database, clock, newId, settings: QUOTA_SETTINGS, serverTime: false })
   const parts: HttpParts = {
     version: '1.2.3',
     demo: false,
@@ -83,6 +87,8 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     newId,
     accounts,
     ...withoutVendors(database, clock),
+    quota,
+    vendors: () => [],
     parts: [],
     publicUrl: () => 'http://paceline.test',
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
@@ -94,6 +100,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
   return {
     app,
     accounts,
+    quota,
     routes,
     clock,
     athleteId,

@@ -6,6 +6,7 @@ import { athleteCommand } from './commands/athlete.ts'
 import { connectCommand } from './commands/connect.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { quotaCommand } from './commands/quota.ts'
 import { signInCommand } from './commands/sign-in.ts'
 import { simulateCommand } from './commands/simulate.ts'
 import { statusCommand } from './commands/status.ts'
@@ -23,6 +24,7 @@ const COMMANDS: readonly Command[] = [
   athleteCommand,
   tokenCommand,
   connectCommand,
+  quotaCommand,
   doctorCommand,
   simulateCommand,
 ]

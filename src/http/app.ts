@@ -14,6 +14,8 @@ import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Accounts, Connections, Parting } from '../accounts/accounts.ts'
+import type { Quota } from '../quota/quota.ts'
+import type { VendorName } from '../vendors/vendors.ts'
 import { apiDocument } from './api-document.ts'
 import { connectionLimits, endConnections, onClientError } from './connections.ts'
 import { notFound, onError, onNotFound, routeOf } from './failures.ts'
@@ -23,6 +25,7 @@ import { adminRoutes } from './routes/admin.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
+import { quotaRoutes } from './routes/quota.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { simulatedRoutes, type Simulated } from './routes/simulated.ts'
 import { tokenRoutes } from './routes/tokens.ts'
@@ -54,6 +57,9 @@ export interface HttpParts {
   readonly accounts: Accounts
   readonly connections: Connections
   readonly parting: Parting
+  readonly quota: Pick<Quota, 'vendorState' | 'usage'>
+  /** The vendors that can be connected: those with credentials, or the demo's. */
+  readonly vendors: () => readonly VendorName[]
   readonly parts: readonly Part[]
   /** The vendors of the demo. */
   readonly simulated?: Simulated | undefined
@@ -90,10 +96,20 @@ export async function buildApp(parts: HttpParts): Promise<App> {
   await app.register(swagger, apiDocument(parts.version))
   const countFailure = await protect(app, parts.secure)
   guardRoutes(app, parts.accounts, countFailure)
-  for (const routes of [healthRoutes, signInRoutes, documentRoutes, tokenRoutes, connectionRoutes, adminRoutes, simulatedRoutes])
-    routes(app, parts)
+  for (const routes of ALL_ROUTES) routes(app, parts)
   return app
 }
+
+const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
+  healthRoutes,
+  signInRoutes,
+  documentRoutes,
+  tokenRoutes,
+  connectionRoutes,
+  quotaRoutes,
+  adminRoutes,
+  simulatedRoutes,
+]
 
 /** Nothing but JSON. Many clients announce it also where they send no body; a route that needs one says so itself. */
 function takeJson(app: App): void {

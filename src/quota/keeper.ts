@@ -4,12 +4,17 @@ import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Database } from '../db/db.ts'
 import type { Redis } from '../redis/redis.ts'
+import type { VendorName } from '../vendors/vendors.ts'
 import { LedgerBudget } from './budget-ledger.ts'
 import { RedisBudget } from './budget-redis.ts'
-import type { Ticket } from './budget.ts'
+import type { Budget, Ticket } from './budget.ts'
+import { callTimes, forecast, type Backlog } from './forecast.ts'
 import type { QuotaSettings } from './meters.ts'
+import { Overview, type QuotaGauge, type VendorState, type VendorUsage } from './overview.ts'
+import { paceOf, sharedPools } from './pace.ts'
 import type { BackfillRank, Exhausted, Permit, PermitAnswer, PermitNeed, Spent } from './permit.ts'
 import { Purse } from './purse.ts'
+import { statesOf } from './state.ts'
 import { Turns, type Asker } from './turns.ts'
 
 export interface QuotaParts {
@@ -18,12 +23,19 @@ export interface QuotaParts {
   readonly newId: NewId
   readonly settings: QuotaSettings
   readonly redis?: Redis | undefined
+  /** Decides first in Redis's place: a simulation's stand-in for it. */
+  readonly front?: FrontBudget | undefined
   /** False under a clock that does not follow real time. */
   readonly serverTime: boolean
 }
 
+/** A budget that is a copy of the ledger: `refill` brings it up to the ledger's counts. */
+export interface FrontBudget extends Budget {
+  refill(vendor: VendorName): Promise<void>
+}
+
 interface Front {
-  readonly budget: RedisBudget
+  readonly budget: FrontBudget
   readonly purse: Purse
 }
 
@@ -36,17 +48,19 @@ export class Quota {
   readonly #ledger: Purse
   readonly #front: Front | undefined
   readonly #turns: Turns
+  readonly #seen: Pick<QuotaParts, 'database' | 'settings'> & { readonly ledger: LedgerBudget }
+  readonly #overview: Overview
 
-  constructor({ database, clock, newId, settings, redis, serverTime }: QuotaParts) {
+  constructor({ database, clock, newId, settings, redis, front, serverTime }: QuotaParts) {
     this.#clock = clock
     this.#newId = newId
     const ledger = new LedgerBudget({ database, clock })
+    this.#seen = { database, settings, ledger }
     this.#ledger = new Purse(ledger, settings, soonMs(clock))
     this.#turns = new Turns({ database, clock })
-    if (redis !== undefined) {
-      const budget = new RedisBudget({ redis, clock, ledger, settings, serverTime })
-      this.#front = { budget, purse: new Purse(budget, settings, soonMs(clock)) }
-    }
+    this.#overview = new Overview({ database, ledger, settings })
+    const budget = front ?? (redis && new RedisBudget({ redis, clock, ledger, settings, serverTime }))
+    this.#front = budget && { budget, purse: new Purse(budget, settings, soonMs(clock)) }
   }
 
   /** Takes a permit for one request, or says why not. Every attempt needs its own. */
@@ -61,6 +75,41 @@ export class Quota {
   /** An athlete's backfill of this rank is done: the others need not wait for it. */
   async leave(asker: Asker): Promise<void> {
     await this.#turns.leave(asker)
+  }
+
+  /** When the athlete's backfill will be done, if all goes on as now. */
+  async forecast(vendor: VendorName, { mine, others = [], paced = false, callMs }: Backlog): Promise<number> {
+    const { database, ledger, settings } = this.#seen
+    const measured = await callTimes(database, vendor)
+    const states = sharedPools(await statesOf(vendor, undefined, ledger, settings))
+    const times = { ...measured, callMs: callMs ?? measured.callMs }
+    return forecast({ states, now: this.#clock.now(), mine, others, paced, ...times })
+  }
+
+  /** How long paced work waits from the start of one call to the start of the next. */
+  async paceMs(vendor: VendorName): Promise<number> {
+    const { ledger, settings } = this.#seen
+    return paceOf(await statesOf(vendor, undefined, ledger, settings), this.#clock.now())
+  }
+
+  /** How full the application's windows are; with an athlete also those of their own token. */
+  async vendorState(vendor: VendorName, athleteId?: string): Promise<VendorState> {
+    return await this.#overview.vendorState(vendor, athleteId)
+  }
+
+  /** Who spent it, and on what, since midnight UTC, `days` days counting today. */
+  async usage(vendors: readonly VendorName[], days: number): Promise<VendorUsage[]> {
+    return await this.#overview.usage(vendors, days)
+  }
+
+  async gauges(vendors: readonly VendorName[]): Promise<QuotaGauge[]> {
+    return await this.#overview.gauges(vendors)
+  }
+
+  /** Forgets what nobody can ask for any more. */
+  async prune(): Promise<void> {
+    await this.#overview.prune()
+    await this.#turns.prune()
   }
 
   async #decide(id: string, need: PermitNeed): Promise<PermitAnswer> {
@@ -122,6 +171,7 @@ function askerOf({ vendor, callClass, athleteId, rank = DEFAULT_RANK, cost }: Pe
 const DEFAULT_RANK: BackfillRank = 2
 
 /** While Redis is away live activity and detail calls go on, from the ledger; streams wait, and backfill stops. */
-const mayTakeFromLedger = ({ callClass, endpoint }: PermitNeed): boolean => callClass === 'live' && !STREAM_ENDPOINTS.has(endpoint)
+const mayTakeFromLedger = ({ callClass, endpoint }: PermitNeed): boolean =>
+  callClass === 'live' && !STREAM_ENDPOINTS.has(endpoint)
 
 const STREAM_ENDPOINTS: ReadonlySet<string> = new Set(['activity-streams'])

@@ -40,13 +40,13 @@ async function create(input: Arguments, house: House): Promise<number> {
 }
 
 async function list(input: Arguments, house: House): Promise<number> {
-  const athletes = await asking(house, allOf)
+  const athletes = await asking(house, everyAthlete)
   if (input.json) return house.terminal.line(JSON.stringify(athletes), 0)
   const lines = athletes.map(({ id, name, timezone }) => `${id}  ${name}${timezone === null ? '' : `  (${timezone})`}`)
   return house.terminal.line(lines.length === 0 ? 'There are no athletes yet.' : lines.join('\n'), 0)
 }
 
-async function allOf(client: Client): Promise<Athlete[]> {
+export async function everyAthlete(client: Client): Promise<Athlete[]> {
   const found: Athlete[] = []
   let cursor: string | null = ''
   while (cursor !== null) {

@@ -1,0 +1,88 @@
+// How much of each vendor's quota is left: for an athlete with their own token's pools, for the operator with who spent it.
+import { z } from 'zod'
+import { KEPT_DAYS, type VendorState, type VendorUsage } from '../../quota/quota.ts'
+import { vendorNames } from '../../vendors/vendors.ts'
+import { errorAnswer, id, listOf } from '../answers.ts'
+import type { App, HttpParts } from '../app.ts'
+
+const vendor = z.enum(vendorNames)
+const instant = z.iso.datetime()
+const windowName = z.enum(['minute', '5min', '15min', 'hour', 'day'])
+const count = z.number().int()
+
+const state = z.object({
+  vendor,
+  pools: z.array(
+    z.object({
+      pool: z.string(),
+      windows: z.array(
+        z.object({
+          window: windowName,
+          limit: count.describe('What the vendor allows, as it last said'),
+          allowed: count.describe('What Paceline allows itself of it'),
+          used: count.describe('Counted in the present window; never below what the vendor itself counted'),
+          remaining: count,
+          resetAt: instant,
+          closed: z.boolean().describe('The vendor said "too many": nothing is sent until it resets'),
+        }),
+      ),
+    }),
+  ),
+  nextBackfillAt: instant.nullable().describe('When filling the gaps may go on; null: now'),
+})
+
+const usage = z.object({
+  vendor,
+  windows: z
+    .array(z.object({ pool: z.string(), window: windowName, startsAt: instant, used: count }))
+    .describe('Windows in which something was used; those shorter than a quarter of an hour of today only'),
+  endpoints: z.array(
+    z.object({
+      endpoint: z.string(),
+      class: z.enum(['live', 'backfill']),
+      calls: count,
+      refused: count.describe('Answered with "too many"'),
+    }),
+  ),
+  athletes: z
+    .array(z.object({ athleteId: id.nullable().describe("Null: nobody's, or of one who has disconnected"), calls: count }))
+    .describe('The 200 with the most calls'),
+})
+
+export function quotaRoutes(app: App, { quota, vendors }: HttpParts): void {
+  const mine = { summary: "What is left of the vendors' quotas", tags: ['athlete'], response: { 200: listOf(state) } }
+  app.get('/v1/quota', { config: { audience: 'athlete' }, schema: mine }, async ({ athleteId }) => ({
+    items: await Promise.all(vendors().map(async name => stateAnswer(await quota.vendorState(name, athleteId)))),
+    nextCursor: null,
+  }))
+
+  const days = z.coerce.number().int().min(1).max(KEPT_DAYS).default(1)
+  const everyones = {
+    summary: "What is left of the vendors' quotas, and who spent it",
+    tags: ['admin'],
+    querystring: z.object({ days: days.describe(`Usage of so many days, counting today (UTC); at most ${KEPT_DAYS}`) }),
+    response: { 200: z.object({ items: z.array(state), usage: z.array(usage) }), 400: errorAnswer },
+  }
+  app.get('/admin/quota', { config: { audience: 'operator' }, schema: everyones }, async request => ({
+    items: await Promise.all(vendors().map(async name => stateAnswer(await quota.vendorState(name)))),
+    usage: (await quota.usage(vendors(), request.query.days)).map(usageAnswer),
+  }))
+}
+
+const iso = (at: number): string => new Date(at).toISOString()
+
+const stateAnswer = ({ vendor: name, pools, nextBackfillAt }: VendorState) => ({
+  vendor: name,
+  pools: pools.map(({ pool, windows }) => ({
+    pool,
+    windows: windows.map(({ resetAt, ...window }) => ({ ...window, resetAt: iso(resetAt) })),
+  })),
+  nextBackfillAt: nextBackfillAt === null ? null : iso(nextBackfillAt),
+})
+
+const usageAnswer = ({ vendor: name, windows, endpoints, athletes }: VendorUsage) => ({
+  vendor: name,
+  windows: windows.map(({ startsAt, ...window }) => ({ ...window, startsAt: iso(startsAt) })),
+  endpoints: [...endpoints],
+  athletes: [...athletes],
+})

@@ -1,0 +1,249 @@
+// What pages, the terminal and the figures show of the quota: how full each window is, when backfill may go on, who spent it. It
+// reads the ledger, which is the truth in every installation, and decides nothing. It also says how long the ledger is kept.
+import { loadQueries, type Database } from '../db/db.ts'
+import { vendors, type Pool, type VendorName } from '../vendors/vendors.ts'
+import type { Counted, LedgerBudget } from './budget-ledger.ts'
+import type { Meter, QuotaSettings } from './meters.ts'
+import type { CallClass, PermitNeed } from './permit.ts'
+import { planFor, refusedBy, type Counter, type Plan } from './plan.ts'
+import { statesOf, type MeterState } from './state.ts'
+import { readTerms, type Terms } from './terms.ts'
+
+const sql = loadQueries(new URL('overview.sql', import.meta.url), [
+  'windowsSince',
+  'endpointsSince',
+  'athletesSince',
+  'pruneLedger',
+  'pruneWindows',
+])
+
+export interface VendorState {
+  readonly vendor: VendorName
+  readonly pools: readonly PoolState[]
+  /** Null: a backfill call has room now. */
+  readonly nextBackfillAt: number | null
+}
+
+export interface PoolState {
+  readonly pool: string
+  readonly windows: readonly WindowState[]
+}
+
+export interface WindowState {
+  readonly window: Meter['window']
+  /** What the vendor allows, and what we allow ourselves of it. */
+  readonly limit: number
+  readonly allowed: number
+  readonly used: number
+  readonly remaining: number
+  readonly resetAt: number
+  /** The vendor said "too many". */
+  readonly closed: boolean
+}
+
+export interface VendorUsage {
+  readonly vendor: VendorName
+  readonly windows: readonly {
+    readonly pool: string
+    readonly window: Meter['window']
+    readonly startsAt: number
+    readonly used: number
+  }[]
+  readonly endpoints: readonly {
+    readonly endpoint: string
+    readonly class: CallClass
+    readonly calls: number
+    readonly refused: number
+  }[]
+  /** Null: nobody's, or of an athlete who has parted. */
+  readonly athletes: readonly { readonly athleteId: string | null; readonly calls: number }[]
+}
+
+/** A sample for Prometheus. */
+export interface QuotaGauge {
+  readonly name: string
+  readonly help: string
+  readonly labels: Readonly<Record<'vendor' | 'pool' | 'window', string>>
+  readonly value: number
+}
+
+const DAY_MS = 86_400_000
+/** Who spent it can be asked this far back. */
+export const KEPT_DAYS = 35
+/** The page asks who spends much, not for a census. */
+const MOST_ATHLETES = 200
+
+interface OverviewParts {
+  readonly database: Database
+  readonly ledger: Pick<LedgerBudget, 'now' | 'current' | 'windows'>
+  readonly settings: QuotaSettings
+}
+
+export class Overview {
+  readonly #parts: OverviewParts
+
+  constructor(parts: OverviewParts) {
+    this.#parts = parts
+  }
+
+  /** The application's pools; with an athlete also those of their own token. */
+  async vendorState(vendor: VendorName, athleteId?: string): Promise<VendorState> {
+    const { settings } = this.#parts
+    const seen = await this.#look(vendor)
+    const pools = vendors[vendor].facts.pools.filter(({ scope }) => scope === 'app' || athleteId !== undefined)
+    const states = await statesOf(vendor, athleteId, seen, settings)
+    const need = backfillOf(vendor, pools, athleteId)
+    // The vendor allows so little that nothing is left of it: only it can change that.
+    const never = states.find(({ meter, allowed }) => allowed < 1 && need.cost.some(({ pool }) => pool === meter.pool))
+    return {
+      vendor,
+      pools: pools.map(({ name }) => ({
+        pool: name,
+        windows: states.filter(({ meter }) => meter.pool === name).map(windowState),
+      })),
+      nextBackfillAt: never?.resetAt ?? nextBackfillAt(need, seen, settings),
+    }
+  }
+
+  /** What was spent since midnight UTC, `days` days counting today. */
+  async usage(names: readonly VendorName[], days: number): Promise<VendorUsage[]> {
+    const { database, ledger } = this.#parts
+    const today = Math.floor(ledger.now() / DAY_MS) * DAY_MS
+    const since = new Date(today - (days - 1) * DAY_MS)
+    const windows = await database.query<WindowRow>(sql.windowsSince, [names, since, new Date(today)])
+    const endpoints = await database.query<EndpointRow>(sql.endpointsSince, [names, since])
+    const athletes = await database.query<AthleteRow>(sql.athletesSince, [names, since, MOST_ATHLETES])
+    return names.map(vendor => ({
+      vendor,
+      windows: of(vendor, windows).map(row => ({
+        pool: row.pool,
+        window: row.window_name,
+        startsAt: row.starts_at.getTime(),
+        used: row.used,
+      })),
+      endpoints: of(vendor, endpoints).map(({ endpoint, call_class, calls, refused }) => ({
+        endpoint,
+        class: call_class,
+        calls,
+        refused,
+      })),
+      athletes: of(vendor, athletes).map(({ athlete_id: athleteId, calls }) => ({ athleteId, calls })),
+    }))
+  }
+
+  /** The application's windows as figures; a token's own would need a label that names an athlete. */
+  async gauges(names: readonly VendorName[]): Promise<QuotaGauge[]> {
+    const states = await Promise.all(names.map(vendor => this.vendorState(vendor)))
+    return states.flatMap(({ vendor, pools }) =>
+      pools.flatMap(({ pool, windows }) =>
+        windows.flatMap(({ window, used, limit }) => {
+          const labels = { vendor, pool, window }
+          return [
+            { name: 'paceline_quota_used', help: 'Calls counted in the present window', labels, value: used },
+            { name: 'paceline_quota_limit', help: 'What the vendor allows in a window', labels, value: limit },
+          ]
+        }),
+      ),
+    )
+  }
+
+  async prune(): Promise<void> {
+    const { database, ledger } = this.#parts
+    const before = new Date(ledger.now() - KEPT_DAYS * DAY_MS)
+    await database.query(sql.pruneLedger, [before])
+    await database.query(sql.pruneWindows, [before])
+  }
+
+  /** Everything is read once, so that all that is said of a vendor is of one instant. */
+  async #look(vendor: VendorName): Promise<Seen> {
+    const { ledger } = this.#parts
+    const now = ledger.now()
+    const current = await ledger.current(vendor)
+    // A day is the longest window that a vendor has.
+    const counted = await ledger.windows(vendor, now - DAY_MS)
+    return {
+      terms: readTerms(current),
+      counted,
+      now: () => now,
+      current: () => Promise.resolve(current),
+      windows: () => Promise.resolve(counted),
+    }
+  }
+}
+
+/** A ledger as it was at one instant. */
+interface Seen extends Pick<LedgerBudget, 'now' | 'current' | 'windows'> {
+  readonly terms: Terms
+  readonly counted: readonly Counted[]
+}
+
+interface WindowRow {
+  readonly vendor: string
+  readonly pool: string
+  readonly window_name: Meter['window']
+  readonly starts_at: Date
+  readonly used: number
+}
+
+interface EndpointRow {
+  readonly vendor: string
+  readonly endpoint: string
+  readonly call_class: CallClass
+  readonly calls: number
+  readonly refused: number
+}
+
+interface AthleteRow {
+  readonly vendor: string
+  readonly athlete_id: string | null
+  readonly calls: number
+}
+
+const of = <T extends { readonly vendor: string }>(vendor: VendorName, rows: readonly T[]): T[] =>
+  rows.filter(row => row.vendor === vendor)
+
+const windowState = ({ meter, limit, allowed, used, resetAt, closedUntil }: MeterState): WindowState => ({
+  window: meter.window,
+  limit,
+  allowed,
+  used,
+  remaining: Math.max(0, allowed - used),
+  // A vendor whose windows have no known edges may close for longer than we count.
+  resetAt: meter.aligned ? resetAt : Math.max(resetAt, closedUntil ?? 0),
+  closed: closedUntil !== undefined,
+})
+
+/** A call that fills a gap: one of each pool that counts requests. */
+const backfillOf = (vendor: VendorName, pools: readonly Pool[], athleteId: string | undefined): PermitNeed => ({
+  vendor,
+  endpoint: 'overview',
+  cost: pools.filter(({ unit }) => unit === 'requests').map(({ name }) => ({ pool: name, units: 1 })),
+  callClass: 'backfill',
+  athleteId,
+})
+
+/** One window after another may be in the way: a quarter, its edge, the day's reserve, the day. */
+const MOST_STEPS = 20
+
+/** When the plan would find room if nobody called meanwhile. Whose turn it is, and single file, pass too soon to be told. */
+function nextBackfillAt(need: PermitNeed, { terms, counted, now }: Seen, settings: QuotaSettings): number | null {
+  let at = now()
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const planned = planFor(need, terms, settings, at)
+    const refusal = 'outcome' in planned ? planned : refusedBy(planned, countsFor(planned, counted), at)
+    if (refusal === undefined) break
+    at = refusal.resetAt
+  }
+  return at === now() ? null : at
+}
+
+/** As the store would count them: calls under way in the short window before are carried over. */
+function countsFor({ counters }: Plan, counted: readonly Counted[]): number[] {
+  const rowOf = ({ pool, scope, window, windowMs }: Meter, windowId: number): Counted | undefined =>
+    counted.find(row => row.pool === pool && row.scope === scope && row.window === window && row.startsAt === windowId * windowMs)
+  const carried = ({ meter, carriedFrom }: Counter): number => {
+    const short = counters.find(other => other.meter.shortest && other.meter.poolKey === meter.poolKey)
+    return short === undefined || carriedFrom === undefined ? 0 : (rowOf(short.meter, carriedFrom)?.held ?? 0)
+  }
+  return counters.map(counter => (rowOf(counter.meter, counter.windowId)?.used ?? 0) + carried(counter))
+}

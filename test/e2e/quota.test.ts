@@ -1,0 +1,179 @@
+// One count, wherever it is looked at: the athlete's route, the operator's, the command line and the figures agree.
+import { after, before, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import { openEngine } from '../../src/engine.ts'
+import { ROLES } from '../../src/roles.ts'
+import { openLog } from '../../src/telemetry/telemetry.ts'
+import { vendorNames, type VendorName } from '../../src/vendors/vendors.ts'
+import { consent } from '../consent.ts'
+import { paceline, started, up, type Ended, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { prepareFolder, testFolder } from '../stores.ts'
+import { until } from '../waiting.ts'
+
+interface Window {
+  readonly window: string
+  readonly limit: number
+  readonly used: number
+}
+interface State {
+  readonly vendor: string
+  readonly pools: readonly { readonly pool: string; readonly windows: readonly Window[] }[]
+}
+interface Usage {
+  readonly vendor: string
+  readonly endpoints: readonly { readonly endpoint: string; readonly calls: number }[]
+  readonly athletes: readonly { readonly athleteId: string | null; readonly calls: number }[]
+}
+
+/** Some are not asked, so that there is one without any call. */
+const CONNECTED: readonly VendorName[] = ['strava', 'whoop', 'foursquare']
+
+const vendorSettings = (simulator: string): Settings =>
+  Object.fromEntries(
+    vendorNames.flatMap(name => [
+      [`${name.toUpperCase()}_CLIENT_ID`, '1'],
+      [`${name.toUpperCase()}_CLIENT_SECRET`, 'secret'],
+      [`${name.toUpperCase()}_BASE_URL`, `${simulator}/${name}`],
+    ]),
+  )
+
+/** Minutes pass while a test runs, days hardly: the longest window of the first pool is compared. */
+function longest(items: readonly State[], vendor: string): Window | undefined {
+  return items.find(item => item.vendor === vendor)?.pools[0]?.windows.at(-1)
+}
+
+describe('the quota, from everywhere', () => {
+  const folder = testFolder()
+  let simulator: Running & { found: string }
+  let settings: Settings
+  let server: Up
+  let athleteId: string
+  let mine: Record<string, string>
+  let operator: Record<string, string>
+  before(async () => {
+    await prepareFolder(join(folder.path, '.paceline'))
+    simulator = await started(folder.path, {}, ['simulate', '--port', '0', '--activities', '5'], /http:\/\/127\.0\.0\.1:\d+(?=;)/)
+    settings = vendorSettings(simulator.found)
+    server = await up(folder.path, settings)
+    const created = await run('athlete', 'create', '--name', 'Ada', '--json')
+    athleteId = (JSON.parse(created.out) as { id: string }).id
+    mine = { authorization: `Bearer ${(await run('token', 'create', '--athlete', athleteId)).out.trim()}` }
+    const secrets = JSON.parse(readFileSync(join(folder.path, '.paceline', 'secrets.json'), 'utf8')) as { adminToken: string }
+    operator = { authorization: `Bearer ${secrets.adminToken}` }
+    for (const vendor of CONNECTED) await connect(vendor)
+  })
+  after(async () => {
+    await server.stop()
+    await simulator.stop()
+    folder.remove()
+  })
+
+  const run = async (...words: string[]): Promise<Ended> => await paceline(folder.path, settings, ...words)
+  const get = async <T>(path: string, headers: Record<string, string>): Promise<T> => {
+    const response = await fetch(`${server.url}${path}`, { headers })
+    assert.equal(response.status, 200)
+    return (await response.json()) as T
+  }
+  const connect = async (vendor: VendorName): Promise<void> => {
+    const start = await fetch(`${server.url}/v1/connections/${vendor}`, { method: 'POST', headers: mine })
+    const { authorizeUrl } = (await start.json()) as { authorizeUrl: string }
+    const back = await fetch(await consent(fetch, authorizeUrl), { redirect: 'manual' })
+    assert.equal(back.headers.get('location'), '/')
+  }
+  const usageOf = async (vendor: string): Promise<Usage | undefined> =>
+    (await get<{ usage: Usage[] }>('/admin/quota', operator)).usage.find(one => one.vendor === vendor)
+
+  test('the athlete, the operator, the command line and the figures see the same count', async () => {
+    const { items } = await get<{ items: State[] }>('/v1/quota', mine)
+    assert.deepEqual(
+      items.map(({ vendor }) => vendor),
+      vendorNames,
+    )
+    assert.partialDeepStrictEqual(longest(items, 'whoop'), { window: 'day', limit: 10_000, used: 1 })
+    assert.equal(longest(items, 'strava')?.used, 0)
+    const everyones = await get<{ items: State[] }>('/admin/quota?days=35', operator)
+    assert.deepEqual(longest(everyones.items, 'whoop'), longest(items, 'whoop'))
+    const printed = await run('quota', '--days', '35', '--json')
+    assert.equal(printed.code, 0)
+    assert.deepEqual(longest((JSON.parse(printed.out) as { items: State[] }).items, 'whoop'), longest(items, 'whoop'))
+    const figures = await (await fetch(`${server.url}/metrics`)).text()
+    assert.match(figures, /^paceline_quota_used\{vendor="whoop",pool="app",window="day"\} 1$/m)
+    assert.match(figures, /^paceline_quota_limit\{vendor="whoop",pool="app",window="day"\} 10000$/m)
+    assert.match(figures, /^paceline_quota_limit\{vendor="strava",pool="read",window="15min"\} 100$/m)
+    assert.doesNotMatch(figures, /paceline_quota_\w+\{vendor="foursquare"/)
+    assert(!figures.includes(athleteId))
+  })
+
+  test('every call is told, also the one that costs nothing, with whose it was', async () => {
+    const strava = await usageOf('strava')
+    assert.deepEqual(
+      strava?.endpoints.map(({ endpoint, calls }) => [endpoint, calls]),
+      [['token', 1]],
+    )
+    assert.deepEqual(strava?.athletes, [{ athleteId, calls: 1 }])
+    assert.deepEqual((await usageOf('garmin'))?.athletes, [])
+  })
+
+  test('the command line draws what is used, names who spent it, and is short where nothing was', async () => {
+    const { code, out } = await run('quota')
+    assert.equal(code, 0)
+    assert.match(out, /^ {2}app +day +\[#\.{19}\] +1\/4750 \(limit 10000\) +resets 00:00 UTC$/m)
+    assert.match(out, new RegExp(`^ {4} +2 {2}Ada \\(${athleteId}\\)$`, 'm'))
+    assert.match(out, /^ {4} +1 {2}token, live$/m)
+    assert.match(out, /^strava: nothing used now$/m)
+    assert.match(out, /^garmin: nothing used now\noura: nothing used now\nwhoop\n/m)
+    assert.match(out, /^foursquare: every athlete's token has a quota of its own/m)
+  })
+
+  test("with an athlete it shows their own tokens' pools, and of the calls only theirs", async () => {
+    const printed = await run('quota', '--athlete', athleteId, '--json')
+    const { items, usage } = JSON.parse(printed.out) as { items: State[]; usage: Usage[] }
+    const foursquare = items.find(({ vendor }) => vendor === 'foursquare')
+    assert.deepEqual(
+      foursquare?.pools.map(({ pool }) => pool),
+      ['users'],
+    )
+    const callers = usage.flatMap(({ athletes }) => athletes.map(one => one.athleteId))
+    assert.deepEqual(new Set(callers), new Set([athleteId]))
+  })
+
+  test('the command line says what it does not take', async () => {
+    for (const days of ['0', '36', 'seven', '1.5']) assert.equal((await run('quota', '--days', days)).code, 2)
+    assert.equal((await run('quota', '--athlete', 'nobody')).code, 1)
+  })
+
+  test('who disconnects is named no longer, and what was spent stays spent', async () => {
+    const left = await fetch(`${server.url}/v1/connections/whoop`, { method: 'DELETE', headers: mine })
+    const { receipt } = (await left.json()) as { receipt: { counts: unknown } }
+    assert.deepEqual(receipt.counts, { connection: 1 })
+    const whoop = await usageOf('whoop')
+    assert.deepEqual(
+      whoop?.athletes.map(one => one.athleteId),
+      [null],
+    )
+    const { items } = await get<{ items: State[] }>('/v1/quota', mine)
+    assert((longest(items, 'whoop')?.used ?? 0) >= 1)
+    assert.deepEqual((await usageOf('strava'))?.athletes, [{ athleteId, calls: 1 }])
+  })
+})
+
+test('what is too old is forgotten every day', async t => {
+  const folder = testFolder()
+  await prepareFolder(folder.path)
+  const log = openLog({ level: 'silent', pretty: false })
+  const config = readConfig({ PACELINE_PORT: '0' })
+  // A day a second.
+  const options = { config, version: '0.0.0', log, folder: folder.path, demo: false, speed: 86_400, roles: ROLES }
+  const engine = await openEngine(options)
+  t.after(async () => {
+    await engine.close()
+    folder.remove()
+  })
+  await engine.service.start()
+  await until(async () =>
+    (await engine.app.inject('/metrics')).body.includes('paceline_bell_rings_total{bell="quota-prune",outcome="done"}'),
+  )
+})
