@@ -124,10 +124,9 @@ interface Stretch {
 
 /** Athletes take turns, call by call: who owes less is done sooner, and fewer share what follows. Nobody promises to be first. */
 function stretchesOf({ mine, others }: Outlook): Stretch[] {
-  const busy = others.filter(owed => owed > 0)
-  const ends = [...busy.filter(owed => owed < mine).toSorted((one, other) => one - other), mine]
+  const ends = [...others.filter(owed => owed < mine).toSorted((one, other) => one - other), mine]
   return ends.map((end, index) => {
-    const athletes = busy.length + 1 - index
+    const athletes = others.length + 1 - index
     return { athletes, calls: (end - (ends[index - 1] ?? 0)) * athletes }
   })
 }

@@ -1,0 +1,171 @@
+// What an answer teaches, as a change of one small document.
+import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import type { RateReport } from '../vendors/vendors.ts'
+import { chargesOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
+import type { Spent } from './permit.ts'
+import { isCertain, learn, limitOf, NO_TERMS, readTerms, reportFor, writeTerms, type Sent, type Terms } from './terms.ts'
+
+const [QUARTER, DAY, GUARD] = [900_000, 86_400_000, 3_000]
+const MIDNIGHT = Date.UTC(2026, 10, 16)
+const NOON = MIDNIGHT + DAY / 2
+const settings: QuotaSettings = { buffer: 0.05, guardMs: GUARD, liveReserve: 100, backfillYield: 20 }
+const cost = [
+  { pool: 'read', units: 1 },
+  { pool: 'overall', units: 1 },
+]
+const charges = chargesOf({ vendor: 'strava', endpoint: 'x', cost, callClass: 'live', athleteId: undefined }, settings)
+const [quarter, day] = charges.map(({ meter }) => meter) as [Meter, Meter]
+
+const sent = (takenAt: number, answeredAt = takenAt + 200): Sent => ({ charges, takenAt, answeredAt })
+const answered = (report?: RateReport): Spent => ({ outcome: 'ok', status: 200, report, refusal: undefined })
+const refused = (report?: RateReport, scope: 'short' | 'day' | 'unknown' = 'unknown'): Spent => ({
+  ...answered(report),
+  refusal: { retryAt: undefined, scope },
+})
+const reads = (...windows: { limit?: number; used?: number }[]): RateReport => ({
+  pools: { read: windows.map((window, at) => ({ windowSeconds: at === 0 ? 900 : 86_400, ...window })) },
+})
+const after = (terms: Terms, ...[which, spent, isShared = false]: [Sent, Spent, boolean?]): Terms =>
+  learn(terms, which, spent, isShared)
+
+test('terms come back from their text as they were, less what has passed', () => {
+  const terms: Terms = { limits: { 'read:day': 7 }, closed: { a: 10, b: 11 }, refusedIn: 3, heardIn: 4, sharedUntil: 5 }
+  assert.deepEqual(readTerms(writeTerms(terms, 10)), { ...terms, closed: { b: 11 } })
+  assert.deepEqual(readTerms(writeTerms(NO_TERMS, 0)), NO_TERMS)
+  assert.deepEqual(readTerms('{}'), NO_TERMS)
+})
+
+test('terms that say the same are the same text', () => {
+  const learned = after(NO_TERMS, sent(NOON + QUARTER / 2), refused(reads({ limit: 5, used: 5 }, { limit: 9 })))
+  const again = writeTerms(
+    after(readTerms(writeTerms(learned, NOON)), sent(NOON + QUARTER / 2), answered(reads({ limit: 5 }))),
+    NOON,
+  )
+  assert.equal(again, writeTerms(learned, NOON))
+})
+
+test('a count is certain when taking and answering lie in one window, away from its edges', () => {
+  const certain = (from: number, to: number): boolean =>
+    isCertain(quarter, { charges, takenAt: NOON + from, answeredAt: NOON + to })
+  assert(certain(GUARD, QUARTER - GUARD - 1))
+  assert(!certain(GUARD - 1, QUARTER / 2))
+  assert(!certain(GUARD, QUARTER - GUARD))
+  assert(!certain(-1, QUARTER / 2))
+  assert(!certain(QUARTER / 2, 2 * QUARTER - GUARD - 1))
+  assert(!isCertain({ ...quarter, aligned: false }, sent(NOON + QUARTER / 2)))
+})
+
+test('a certain count speaks of the window whichever clock within the guard band is right', () => {
+  const instant = fc.integer({ min: NOON, max: NOON + 2 * QUARTER })
+  const error = fc.integer({ min: -GUARD, max: GUARD })
+  fc.assert(
+    fc.property(instant, fc.nat({ max: QUARTER }), error, error, (takenAt, ms, one, other) => {
+      const call = { charges, takenAt, answeredAt: takenAt + ms }
+      if (!isCertain(quarter, call)) return
+      assert.equal(windowIdAt(quarter, takenAt + one), windowIdAt(quarter, call.answeredAt + other))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a report is read by pool and by length of window', () => {
+  const report = { pools: { read: [{ windowSeconds: 86_400, used: 7 }], overall: [{ windowSeconds: 900, used: 9 }] } }
+  assert.deepEqual([reportFor(report, quarter)?.used, reportFor(report, day)?.used], [undefined, 7])
+  assert.equal(reportFor(undefined, day), undefined)
+})
+
+test('limits are replaced one by one; who says none changes none', () => {
+  const first = after(NO_TERMS, sent(NOON), answered(reads({ limit: 600 }, { limit: 6_000 })))
+  const second = after(first, sent(NOON), answered(reads({ limit: 50 })))
+  assert.deepEqual(second.limits, { 'read:15min': 50, 'read:day': 6_000 })
+  assert.equal(limitOf(second, quarter), 50)
+  assert.equal(limitOf(NO_TERMS, quarter), 100)
+  for (const report of [undefined, reads(), reads({}, {})]) assert.deepEqual(after(second, sent(NOON), answered(report)), second)
+})
+
+test('the vendor is heard in a short window only by a certain count of it', () => {
+  const at = NOON + QUARTER / 2
+  assert.equal(after(NO_TERMS, sent(at), answered(reads({ used: 0 }))).heardIn, windowIdAt(quarter, at))
+  for (const silent of [reads({ limit: 5 }), reads({}, { used: 5 }), undefined]) {
+    assert.equal(after(NO_TERMS, sent(at), answered(silent)).heardIn, undefined)
+  }
+  assert.equal(after(NO_TERMS, sent(NOON + 1), answered(reads({ used: 0 }))).heardIn, undefined)
+})
+
+test('whoever spends the same quota is presumed to do so for a day', () => {
+  assert.equal(after(NO_TERMS, sent(NOON), answered(), true).sharedUntil, NOON + 200 + DAY)
+  const shared = { ...NO_TERMS, sharedUntil: 17 }
+  assert.equal(after(shared, sent(NOON), answered(), false).sharedUntil, 17)
+})
+
+const MIDDLE = NOON + QUARTER / 2
+const SHORT_END = NOON + QUARTER + GUARD
+const DAY_END = MIDNIGHT + DAY + GUARD
+
+test('"too many" closes the short windows; with a full day, or a day as its scope, the day as well', () => {
+  const shorts = { 'read:15min': SHORT_END, 'overall:15min': SHORT_END }
+  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused()).closed, shorts)
+  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused(undefined, 'day')).closed, {
+    ...shorts,
+    'read:day': DAY_END,
+    'overall:day': DAY_END,
+  })
+  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused(reads({ used: 5 }, { limit: 9, used: 9 }))).closed, {
+    ...shorts,
+    'read:day': DAY_END,
+  })
+  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused(reads({ used: 100 }))).closed, { 'read:15min': SHORT_END })
+})
+
+test('a second "too many" in the very next window closes the day', () => {
+  const once = after(NO_TERMS, sent(MIDDLE), refused())
+  const closes = (at: number): boolean => 'read:day' in after(once, sent(at), refused()).closed
+  assert.deepEqual([MIDDLE, MIDDLE + QUARTER, MIDDLE + 2 * QUARTER].map(closes), [false, true, false])
+  assert(!closes(NOON + QUARTER + 1), 'just after the edge it speaks of the first window')
+})
+
+test('just after an edge "too many" closes no more than the guard band, of a day too', () => {
+  const quarterly = after(NO_TERMS, sent(NOON - 100, NOON + 1), refused(reads({}, { limit: 9, used: 9 }))).closed
+  assert.deepEqual(quarterly, { 'read:15min': NOON + GUARD, 'overall:15min': NOON + GUARD, 'read:day': DAY_END })
+  const daily = after(NO_TERMS, sent(MIDNIGHT - 100, MIDNIGHT + 1), refused(undefined, 'day')).closed
+  assert.deepEqual(new Set(Object.values(daily)), new Set([MIDNIGHT + GUARD]))
+})
+
+test('nothing that was closed opens earlier, whatever is learned', () => {
+  const spent = fc.constantFrom(answered(), answered(reads({ limit: 600, used: 0 })), refused(), refused(undefined, 'day'))
+  const instants = fc.array(fc.tuple(fc.integer({ min: MIDNIGHT, max: MIDNIGHT + 2 * DAY }), spent), { maxLength: 8 })
+  fc.assert(
+    fc.property(instants, answers => {
+      let terms = NO_TERMS
+      for (const [at, answer] of answers.toSorted(([one], [other]) => one - other)) {
+        const before = terms.closed
+        terms = after(terms, sent(at), answer)
+        for (const [name, until] of Object.entries(before)) assert((terms.closed[name] ?? 0) >= until)
+      }
+    }),
+  )
+})
+
+const whoop = chargesOf(
+  { vendor: 'whoop', endpoint: 'x', cost: [{ pool: 'app', units: 1 }], callClass: 'live', athleteId: undefined },
+  settings,
+)
+const rolling: Sent = { charges: whoop, takenAt: NOON, answeredAt: NOON + 10 }
+
+test('where windows roll "too many" closes until the vendor says, else to the end of our window', () => {
+  const closed = (retryAt: number | undefined) =>
+    learn(NO_TERMS, rolling, { ...refused(), refusal: { retryAt, scope: 'short' } }, false).closed
+  assert.deepEqual(closed(NOON + 17), { 'app:minute': NOON + 17 })
+  assert.deepEqual(closed(undefined), { 'app:minute': NOON + 60_000 })
+  const full = (used: number) =>
+    learn(NO_TERMS, rolling, answered({ pools: { app: [{ windowSeconds: 60, limit: 100, used }] } }), false).closed
+  assert.deepEqual([full(94), full(95)], [{}, { 'app:minute': NOON + 60_000 }])
+})
+
+test('a shorter wait does not end a longer one', () => {
+  const wait = (terms: Terms, ms: number): Terms =>
+    learn(terms, rolling, { ...refused(), refusal: { retryAt: NOON + ms, scope: 'short' } }, false)
+  assert.deepEqual(wait(wait(NO_TERMS, 90_000), 30_000).closed, { 'app:minute': NOON + 90_000 })
+})

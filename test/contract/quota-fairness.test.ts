@@ -1,0 +1,73 @@
+// A whole day of three athletes and the quota's real decisions, in virtual time: who backfills gets an equal share, nothing is
+// left over, and who is live does not notice.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Database } from '../../src/db/db.ts'
+import { assertFairDay, jain, sentBy, sharedDay } from '../quota-day.ts'
+import { call, DAY_MS, loneWorld, needOf, sharedWorld, work, workAndLeave } from '../quota-workers.ts'
+import type { Done, Scene, SharedWorld } from '../quota-workers.ts'
+import { openMigrated } from '../stores.ts'
+
+const MIDNIGHT = Date.UTC(2026, 9, 5)
+const scene = (startAt: number): Scene => ({ seed: 7, startAt, limits: [100, 1_000], usedToday: 0 })
+
+describe('athletes who share a quota', () => {
+  let database: Database
+  before(async () => {
+    database = await openMigrated()
+  })
+  after(async () => {
+    await database.close()
+  })
+
+  test('get equal shares all day, use all that live calls leave, and never keep a live call waiting', async t => {
+    // Half of Strava's limits: half the calls to decide. The long form has them whole.
+    const day = await sharedDay(database, { ...scene(MIDNIGHT), limits: [50, 500] }, [5_000, 500, 50])
+    t.diagnostic(`calls ${day.today.join(' ')}, while all had work ${day.together.join(' ')}`)
+    assertFairDay(day, 475)
+  })
+
+  const alternate = async (world: SharedWorld, first: number, second: number): Promise<readonly [Done, Done]> => {
+    const job = (n: number) => workAndLeave(world, { athleteId: world.athletes[n] ?? '', owed: 20 })
+    return await Promise.all([job(first), job(second)])
+  }
+
+  test('are not held back for what they were served before a rest', async () => {
+    const world = await sharedWorld(database, scene(MIDNIGHT + 3_600_000 + 10_000), 2)
+    const [first = '', second = ''] = world.athletes
+    const played = async (): Promise<readonly [Done, Done]> => {
+      await workAndLeave(world, { athleteId: first, owed: 30 })
+      await world.clock.sleep(3_600_000)
+      await call(world, needOf('backfill', second))
+      return await alternate(world, 0, 1)
+    }
+    const [one, other] = await world.clock.runUntil(played())
+    const halfway = Math.min(one.doneAt, other.doneAt) - 5_000
+    assert(
+      jain([sentBy(one, halfway), sentBy(other, halfway)]) > 0.95,
+      `${sentBy(one, halfway)} and ${sentBy(other, halfway)} calls`,
+    )
+  })
+
+  test('are not held up by one who was refused until later', async () => {
+    const world = await sharedWorld(database, scene(MIDNIGHT + 3_600_000 + 10_000), 2)
+    const [first = '', second = ''] = world.athletes
+    // The day's reserve refuses the first for hours; what melts meanwhile is there for the second.
+    await database.query("insert into quota_window values ('strava', 'read', 'app', 'day', $1, 855)", [new Date(MIDNIGHT)])
+    const played = async (): Promise<Done> => {
+      assert((await call(world, needOf('backfill', first))) !== undefined)
+      await world.clock.sleep(3_600_000)
+      return await work(world, { athleteId: second, owed: 4, until: world.clock.now() + 60_000 })
+    }
+    const { sentAt, refusals } = await world.clock.runUntil(played())
+    assert.deepEqual([sentAt.length, refusals], [4, 0])
+  })
+})
+
+test('work that waits all day takes all that its class may: the reserve is gone by midnight', async () => {
+  const world = loneWorld(scene(MIDNIGHT))
+  const { sentAt } = await world.clock.runUntil(work(world, { athleteId: '', owed: 5_000, until: MIDNIGHT + DAY_MS }))
+  const today = sentAt.filter(at => at < MIDNIGHT + DAY_MS).length
+  // 1,000 less the buffer.
+  assert.equal(today, 950)
+})

@@ -1,0 +1,227 @@
+// Workers who spend a quota in virtual time, and the vendor that counts their calls. Time moves only between queries, so that a
+// day passes in the time its decisions take.
+import assert from 'node:assert/strict'
+import type { Database } from '../src/db/db.ts'
+import { VirtualClock } from '../src/kernel/clock.ts'
+import { idMaker } from '../src/kernel/ids.ts'
+import { between, seeded, type Random } from '../src/kernel/random.ts'
+import type { Counted } from '../src/quota/budget-ledger.ts'
+import { sharedPools } from '../src/quota/pace.ts'
+import { Purse } from '../src/quota/purse.ts'
+import { Quota, type PermitNeed, type PermitSource, type QuotaSettings, type Spent } from '../src/quota/quota.ts'
+import { statesOf, type MeterState } from '../src/quota/state.ts'
+import { NO_TERMS, writeTerms } from '../src/quota/terms.ts'
+import type { RateReport } from '../src/vendors/vendors.ts'
+import { MemoryBudget } from './memory-budget.ts'
+
+export const SETTINGS: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
+export const QUARTER_MS = 900_000
+export const DAY_MS = 86_400_000
+
+/** The database as a virtual clock must see it: time stands still while a query runs. */
+export function tracked(database: Database, clock: VirtualClock): Database {
+  return {
+    kind: database.kind,
+    query: <T>(text: string, values?: readonly unknown[]) => clock.track(database.query<T>(text, values)),
+    script: text => clock.track(database.script(text)),
+    notify: (channel, payload) => clock.track(database.notify(channel, payload)),
+    transaction: (work, options) => clock.track(database.transaction(work, options)),
+    listen: (channel, listener) => clock.track(database.listen(channel, listener)),
+    close: () => clock.track(database.close()),
+  }
+}
+
+const WINDOWS = [
+  { window: '15min', windowMs: QUARTER_MS },
+  { window: 'day', windowMs: DAY_MS },
+] as const
+
+/** Calls in a quarter and in a day, for reading; twice as many overall. */
+export type Limits = readonly [quarter: number, day: number]
+
+export const settingsFor = ([quarter, day]: Limits): QuotaSettings => ({
+  ...SETTINGS,
+  limits: {
+    strava: { 'read:15min': quarter, 'read:day': day, 'overall:15min': 2 * quarter, 'overall:day': 2 * day },
+  },
+})
+
+/** Strava's own count, said with every answer. */
+export class CountingVendor {
+  readonly #limits: Limits
+  readonly #used = new Map<number, Map<number, number>>(WINDOWS.map(({ windowMs }) => [windowMs, new Map<number, number>()]))
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** Calls arrive; the answer to the last one carries these headers. */
+  answer(now: number, calls = 1): RateReport {
+    const windows = WINDOWS.map(({ windowMs }, at) => {
+      const windowId = Math.floor(now / windowMs)
+      const used = (this.#used.get(windowMs)?.get(windowId) ?? 0) + calls
+      this.#used.get(windowMs)?.set(windowId, used)
+      return { windowSeconds: windowMs / 1_000, limit: this.#limits[at] ?? 0, used }
+    })
+    return { pools: { read: windows, overall: windows.map(window => ({ ...window, limit: window.limit * 2 })) } }
+  }
+
+  /** The same, as the ledger would have counted it. */
+  counted(): Counted[] {
+    return WINDOWS.flatMap(({ window, windowMs }) =>
+      [...(this.#used.get(windowMs) ?? [])].flatMap(([windowId, used]) =>
+        ['read', 'overall'].map(pool => ({ pool, scope: 'app', window, startsAt: windowId * windowMs, used, held: 0 })),
+      ),
+    )
+  }
+}
+
+export interface World {
+  readonly clock: VirtualClock
+  readonly random: Random
+  readonly take: PermitSource
+  readonly vendor: CountingVendor
+}
+
+export interface Done {
+  /** When each call was let go. */
+  readonly sentAt: readonly number[]
+  /** When the last one was answered. */
+  readonly doneAt: number
+  readonly refusals: number
+}
+
+/** The shortest and the longest call; all between are as likely. */
+type Span = readonly [number, number]
+const USUAL: Span = [200, 800]
+
+export interface Job {
+  readonly athleteId: string
+  readonly owed: number
+  /** How long after the start of one call the next may begin; asked after each. */
+  readonly pace?: () => Promise<number>
+  /** Nothing is asked for after this. */
+  readonly until?: number
+  readonly callMs?: Span
+}
+
+export const needOf = (callClass: PermitNeed['callClass'], athleteId: string | undefined): PermitNeed => ({
+  vendor: 'strava',
+  endpoint: 'activity',
+  cost: [
+    { pool: 'read', units: 1 },
+    { pool: 'overall', units: 1 },
+  ],
+  callClass,
+  athleteId,
+})
+
+/** One call after another, as an import makes them; refused, it sleeps for as long as it was told. */
+export async function work(
+  world: World,
+  { athleteId, owed, pace, until = Number.POSITIVE_INFINITY, callMs }: Job,
+): Promise<Done> {
+  const { clock } = world
+  const sentAt: number[] = []
+  let refusals = 0
+  while (sentAt.length < owed && clock.now() < until) {
+    const begunAt = clock.now()
+    const wakeAt = await call(world, needOf('backfill', athleteId), callMs)
+    if (wakeAt === undefined) sentAt.push(begunAt)
+    else refusals++
+    assert(refusals < 20 * (sentAt.length + 50), `refused ${refusals} times for ${sentAt.length} calls`)
+    const waitMs = wakeAt === undefined ? begunAt + ((await pace?.()) ?? 0) - clock.now() : wakeAt - clock.now()
+    if (waitMs > 0 && sentAt.length < owed) await clock.sleep(waitMs)
+  }
+  return { sentAt, doneAt: clock.now(), refusals }
+}
+
+/** Makes one call, or says when to ask again. */
+export async function call(
+  { clock, random, take, vendor }: World,
+  need: PermitNeed,
+  [from, to] = USUAL,
+): Promise<number | undefined> {
+  const answer = await take(need)
+  if (answer.outcome === 'exhausted') return answer.resetAt
+  if (answer.outcome === 'unavailable') throw new Error('the budget cannot be asked')
+  const report = vendor.answer(clock.now())
+  await clock.sleep(between(random, from, to))
+  await answer.permit.settle({ outcome: 'ok', status: 200, report, refusal: undefined })
+  return undefined
+}
+
+export interface Scene {
+  readonly seed: number
+  readonly startAt: number
+  readonly limits: Limits
+  /** Of today's budget. */
+  readonly usedToday: number
+}
+
+export interface LoneWorld extends World {
+  states(): Promise<MeterState[]>
+}
+
+/** A quota in memory, for one athlete: whose turn it is, only the database knows. */
+export function loneWorld({ seed, startAt, limits, usedToday }: Scene): LoneWorld {
+  const clock = new VirtualClock(startAt)
+  const random = seeded(seed)
+  const vendor = new CountingVendor(limits)
+  // Spent in the morning: the present quarter is untouched.
+  if (usedToday > 0) vendor.answer(startAt - (startAt % DAY_MS), usedToday)
+  const terms = writeTerms(NO_TERMS, startAt)
+  const ledger = {
+    current: () => Promise.resolve(terms),
+    windows: () => Promise.resolve(vendor.counted()),
+    now: () => clock.now(),
+  }
+  const settings = settingsFor(limits)
+  const purse = new Purse(new MemoryBudget({ clock, ledger }), settings, 100)
+  const states = async (): Promise<MeterState[]> => sharedPools(await statesOf('strava', undefined, ledger, settings))
+  return { clock, random, vendor, states, take: permitsFrom(purse, idMaker(clock, random)) }
+}
+
+const permitsFrom =
+  (purse: Purse, newId: () => string): PermitSource =>
+  async need => {
+    const answer = await purse.ask(newId(), need)
+    if (answer.outcome !== 'granted') return answer
+    const { ticket, remaining } = answer
+    const permit = {
+      sendBefore: Number.POSITIVE_INFINITY,
+      giveBack: () => purse.giveBack(ticket),
+      settle: (spent: Spent) => purse.settle(ticket, spent),
+    }
+    return { outcome: 'granted', permit, remaining }
+  }
+
+export interface SharedWorld extends World {
+  readonly quota: Quota
+  readonly athletes: readonly string[]
+}
+
+/** The real thing on the database, emptied of what an earlier scene left, with this many athletes. */
+export async function sharedWorld(database: Database, scene: Scene, athletes: number): Promise<SharedWorld> {
+  const { clock, random, vendor } = loneWorld(scene)
+  const newId = idMaker(clock, random)
+  const ids = Array.from({ length: athletes }, newId)
+  await database.script('truncate api_requests, quota_window, quota_terms, quota_turn')
+  // The same seed makes the same athletes again.
+  const athlete = "insert into athlete (id, name, created_at) values ($1, 'Ada', now()) on conflict do nothing"
+  for (const id of ids) await database.query(athlete, [id])
+  for (const { pool, scope, window, startsAt, used } of vendor.counted()) {
+    const row = [pool, scope, window, new Date(startsAt), used]
+    await database.query("insert into quota_window values ('strava', $1, $2, $3, $4, $5)", row)
+  }
+  const parts = { database: tracked(database, clock), clock, newId, settings: settingsFor(scene.limits), serverTime: false }
+  const quota = new Quota(parts)
+  return { clock, random, vendor, quota, athletes: ids, take: quota.take }
+}
+
+/** Works, and says when it is done, so that nobody waits for it. */
+export async function workAndLeave(world: SharedWorld, job: Job): Promise<Done> {
+  const done = await work(world, job)
+  await world.quota.leave({ vendor: 'strava', athleteId: job.athleteId, rank: 2 })
+  return done
+}
