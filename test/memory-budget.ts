@@ -2,7 +2,7 @@
 // has no await in it, so nothing can come in between. Like Redis it is a copy of the ledger: it may be away or wiped, it has its
 // counters refilled before it grants anything again, and ending one call twice moves its counters twice.
 import type { Clock } from '../src/kernel/clock.ts'
-import { SINGLE_FILE_MS, type Budget, type Settlement, type Taken, type Ticket } from '../src/quota/budget.ts'
+import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken, type Ticket } from '../src/quota/budget.ts'
 import type { Counted, LedgerBudget } from '../src/quota/budget-ledger.ts'
 import type { Meter } from '../src/quota/meters.ts'
 import type { Counter, Plan } from '../src/quota/plan.ts'
@@ -77,7 +77,7 @@ export class MemoryBudget implements Budget {
     const at = this.now()
     if (at < plan.from || at >= plan.until) return { outcome: 'mistimed' }
     if (plan.singleFile && (this.#memory.busy.get(vendor)?.until ?? 0) > at) return { outcome: 'busy' }
-    const counts = plan.counters.map(counter => this.#count(counter, plan))
+    const counts = plan.counters.map(counter => this.#count(counter))
     if (plan.counters.some(({ units, cap }, n) => (counts[n] ?? 0) + units > cap)) return { outcome: 'full', at, counts }
     for (const { meter, windowId, units, holds } of plan.counters) {
       add(this.#memory.used, keyOf(meter, windowId), units)
@@ -94,13 +94,19 @@ export class MemoryBudget implements Budget {
     return Promise.resolve()
   }
 
-  settle(ticket: Ticket, { late, raises }: Settlement): Promise<boolean> {
-    if (this.#memory.away) return Promise.resolve(false)
+  settle(ticket: Ticket, { late, raises }: Settlement): Promise<Settled> {
+    const { used, away, terms } = this.#memory
+    if (away) return Promise.resolve({ isShared: false, terms: undefined })
     this.#release(ticket)
-    for (const { meter, windowId, units } of late) add(this.#memory.used, keyOf(meter, windowId), units)
-    const short = raises.filter(({ counter, to }) => (this.#memory.used.get(keyOf(counter.meter, counter.windowId)) ?? 0) < to)
-    for (const { counter, to } of short) this.#memory.used.set(keyOf(counter.meter, counter.windowId), to)
-    return Promise.resolve(short.length > 0)
+    for (const { meter, windowId, units } of late) add(used, keyOf(meter, windowId), units)
+    const isShared = raises.some(({ counter, to }) => this.#count(counter) < to)
+    for (const { counter, to } of raises) {
+      const key = keyOf(counter.meter, counter.windowId)
+      used.set(key, Math.max(to, used.get(key) ?? 0))
+    }
+    const { vendor } = ticket.plan.need
+    const inForce = terms.get(vendor)
+    return Promise.resolve({ isShared, terms: inForce && this.#heard(vendor, inForce) })
   }
 
   swap(vendor: VendorName, from: string, to: string): Promise<string> {
@@ -110,11 +116,9 @@ export class MemoryBudget implements Budget {
     return Promise.resolve(this.#heard(vendor, inForce === from ? to : inForce))
   }
 
-  #count({ meter, windowId, carriedFrom }: Counter, { counters }: Plan): number {
+  #count({ meter, windowId, carriedFrom }: Counter): number {
     const used = this.#memory.used.get(keyOf(meter, windowId)) ?? 0
-    const short = counters.find(one => one.meter.shortest && one.meter.pool === meter.pool)?.meter
-    if (short === undefined || carriedFrom === undefined) return used
-    return used + (this.#memory.held.get(keyOf(short, carriedFrom)) ?? 0)
+    return carriedFrom === undefined ? used : used + (this.#memory.held.get(keyOf(carriedFrom.meter, carriedFrom.windowId)) ?? 0)
   }
 
   /** It is under way no more. */

@@ -3,7 +3,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
-import { SINGLE_FILE_MS, type Budget, type Settlement, type Taken, type Ticket } from './budget.ts'
+import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken, type Ticket } from './budget.ts'
 import { counterKey, type Meter } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
 import { NO_TERMS, writeTerms } from './terms.ts'
@@ -21,7 +21,7 @@ export interface Counted {
 }
 
 interface Move {
-  readonly counter: Pick<Counter, 'meter' | 'windowId'>
+  readonly counter: Counter
   readonly usedBy: number
   readonly heldBy: number
   readonly least: number
@@ -52,7 +52,6 @@ export class LedgerBudget implements Budget {
     const { need, counters, singleFile } = plan
     const at = this.now()
     if (at < plan.from || at >= plan.until) return { outcome: 'mistimed' }
-    const shorts = new Map(counters.filter(({ meter }) => meter.shortest).map(({ meter }) => [meter.pool, meter]))
     const [row] = await this.#database.query<{ outcome: Taken['outcome']; terms: string; counts: number[] | null }>(sql.take, [
       id,
       need.vendor,
@@ -66,8 +65,7 @@ export class LedgerBudget implements Budget {
       ...identities(counters),
       counters.map(({ units }) => units),
       counters.map(({ cap }) => cap),
-      counters.map(({ meter }) => shorts.get(meter.pool)?.window ?? meter.window),
-      counters.map(({ meter, carriedFrom }) => carriedStart(shorts.get(meter.pool), carriedFrom)),
+      ...carried(counters),
       counters.map(({ holds }) => holds),
     ])
     if (row?.outcome === 'taken' || row?.outcome === 'full') return { outcome: row.outcome, at, counts: row.counts ?? [] }
@@ -82,7 +80,7 @@ export class LedgerBudget implements Budget {
     await this.#end(id, plan.need.vendor, { outcome: null, status: undefined, answeredAt: this.now() }, moves)
   }
 
-  async settle({ id, plan }: Ticket, settlement: Settlement): Promise<boolean> {
+  async settle({ id, plan }: Ticket, settlement: Settlement): Promise<Settled> {
     return await this.#end(id, plan.need.vendor, settlement, [
       ...plan.counters.filter(({ holds }) => holds).map(counter => move(counter, { heldBy: -counter.units })),
       ...settlement.late.map(counter => move(counter, { usedBy: counter.units })),
@@ -119,20 +117,23 @@ export class LedgerBudget implements Budget {
     vendor: VendorName,
     { outcome, status, answeredAt }: { outcome: string | null; status: number | undefined; answeredAt: number },
     moves: readonly Move[],
-  ): Promise<boolean> {
+  ): Promise<Settled> {
     const summed = merged(moves)
-    const [row] = await this.#database.query<{ raised: boolean }>(sql.end, [
+    const counters = summed.map(({ counter }) => counter)
+    const [row] = await this.#database.query<{ ahead: boolean; terms: string | null }>(sql.end, [
       id,
       vendor,
       new Date(answeredAt),
       outcome,
       status ?? null,
-      ...identities(summed.map(({ counter }) => counter)),
+      ...identities(counters),
+      ...carried(counters),
       summed.map(({ usedBy }) => usedBy),
       summed.map(({ heldBy }) => heldBy),
       summed.map(({ least }) => least),
     ])
-    return row?.raised ?? false
+    const terms = row?.terms ?? undefined
+    return { isShared: row?.ahead ?? false, terms: terms && this.#heard(vendor, terms) }
   }
 
   #heard(vendor: VendorName, terms: string): string {
@@ -148,8 +149,11 @@ const identities = (counters: readonly Pick<Counter, 'meter' | 'windowId'>[]) =>
   counters.map(({ meter, windowId }) => startOf(meter, windowId)),
 ]
 
-const carriedStart = (short: Meter | undefined, windowId: number | undefined): Date | null =>
-  short === undefined || windowId === undefined ? null : startOf(short, windowId)
+/** The short windows whose calls under way count in each. */
+const carried = (counters: readonly Counter[]) => [
+  counters.map(({ carriedFrom }) => carriedFrom?.meter.window ?? null),
+  counters.map(({ carriedFrom }) => carriedFrom && startOf(carriedFrom.meter, carriedFrom.windowId)),
+]
 
 /** One move per counter: an update that meets a row twice changes it once. */
 function merged(moves: readonly Move[]): Move[] {

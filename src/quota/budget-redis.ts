@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { hasCode } from '../kernel/errors.ts'
 import { loadScript, type Redis } from '../redis/redis.ts'
 import { vendors, type VendorName } from '../vendors/vendors.ts'
-import { SINGLE_FILE_MS, type Budget, type Settlement, type Taken, type Ticket } from './budget.ts'
+import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken, type Ticket } from './budget.ts'
 import type { Counted, LedgerBudget } from './budget-ledger.ts'
 import { APP, counterKey, heldKey, metersOf, windowIdAt, type QuotaSettings } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
@@ -37,6 +37,8 @@ interface Move {
   readonly key: string
   readonly by: number
   readonly least: number
+  /** Whose calls under way belong to the count that `least` is compared with. */
+  readonly carried?: string | undefined
 }
 
 export class RedisBudget implements Budget {
@@ -81,11 +83,11 @@ export class RedisBudget implements Budget {
     await this.#end(id, plan.need.vendor, moves)
   }
 
-  async settle({ id, plan }: Ticket, { late, raises }: Settlement): Promise<boolean> {
+  async settle({ id, plan }: Ticket, { late, raises }: Settlement): Promise<Settled> {
     return await this.#end(id, plan.need.vendor, [
       ...plan.counters.flatMap(counter => held(counter, -counter.units)),
       ...late.map(counter => by(counter, counter.units)),
-      ...raises.map(({ counter, to }) => ({ key: counterKey(counter.meter, counter.windowId), by: 0, least: to })),
+      ...raises.map(({ counter, to }) => raise(counter, to)),
     ])
   }
 
@@ -159,6 +161,7 @@ export class RedisBudget implements Budget {
         signal.addEventListener(
           'abort',
           () => {
+            this.#timedFrom = Number.NEGATIVE_INFINITY
             resolve({ outcome: 'unavailable' })
           },
           { once: true },
@@ -211,7 +214,7 @@ export class RedisBudget implements Budget {
       const pool = facts.pools.find(one => one.name === name)
       const meters = pool === undefined ? [] : metersOf(facts, pool, scope === APP ? undefined : scope, this.#parts.settings)
       return meters
-        .filter(meter => meter.window === window)
+        .filter(meter => meter.window === window && windowIdAt(meter, startsAt) >= windowIdAt(meter, this.now()) - 1)
         .flatMap(meter => {
           const windowId = windowIdAt(meter, startsAt)
           return [
@@ -222,13 +225,16 @@ export class RedisBudget implements Budget {
     })
   }
 
-  async #end(id: string, vendor: VendorName, moves: readonly Move[]): Promise<boolean> {
+  async #end(id: string, vendor: VendorName, moves: readonly Move[]): Promise<Settled> {
+    const carried = [...new Set(moves.flatMap(move => move.carried ?? []))]
+    const keys = [termsKey(vendor), busyKey(vendor), ...moves.map(({ key }) => key), ...carried]
+    const args = moves.flatMap(move => [move.by, move.least, move.carried === undefined ? 0 : carried.indexOf(move.carried) + 1])
     try {
-      const args = [id, TTL_MS, ...moves.flatMap(move => [move.by, move.least])]
-      return (await this.#parts.redis.run(scripts.end, [busyKey(vendor), ...moves.map(({ key }) => key)], args)) === 1
+      const [ahead, terms] = (await this.#parts.redis.run(scripts.end, keys, [id, TTL_MS, moves.length, ...args])) as unknown[]
+      return { isShared: ahead === 1, terms: this.#inForce(vendor, terms) }
     } catch (error) {
       // It counts as spent here; the ledger knows better.
-      if (isAway(error)) return false
+      if (isAway(error)) return { isShared: false, terms: undefined }
       throw error
     }
   }
@@ -238,6 +244,12 @@ const termsKey = (vendor: VendorName): string => `{${vendor}}:rate:terms`
 const busyKey = (vendor: VendorName): string => `{${vendor}}:rate:busy`
 
 const by = ({ meter, windowId }: Counter, units: number): Move => ({ key: counterKey(meter, windowId), by: units, least: 0 })
+const raise = ({ meter, windowId, carriedFrom }: Counter, least: number): Move => ({
+  key: counterKey(meter, windowId),
+  by: 0,
+  least,
+  carried: carriedFrom && heldKey(carriedFrom.meter, carriedFrom.windowId),
+})
 const held = ({ meter, windowId, holds }: Counter, units: number): Move[] =>
   holds ? [{ key: heldKey(meter, windowId), by: units, least: 0 }] : []
 

@@ -23,7 +23,7 @@ export type Taken =
 
 /** One counter's new least value. */
 export interface Raise {
-  readonly counter: Pick<Counter, 'meter' | 'windowId'>
+  readonly counter: Counter
   readonly to: number
 }
 
@@ -36,6 +36,13 @@ export interface Settlement {
   readonly raises: readonly Raise[]
 }
 
+export interface Settled {
+  /** A count was below its raise, also with the calls that may have arrived late: someone else spends the same quota. */
+  readonly isShared: boolean
+  /** The terms in force; undefined where they cannot be had now. */
+  readonly terms: string | undefined
+}
+
 export interface Budget {
   /** The time that windows are judged by. */
   now(): number
@@ -43,8 +50,7 @@ export interface Budget {
   terms(vendor: VendorName): string
   take(id: string, plan: Plan, terms: string): Promise<Taken>
   giveBack(ticket: Ticket): Promise<void>
-  /** True when a count was below its raise: someone else spends the same quota. */
-  settle(ticket: Ticket, settlement: Settlement): Promise<boolean>
+  settle(ticket: Ticket, settlement: Settlement): Promise<Settled>
   swap(vendor: VendorName, from: string, to: string): Promise<string>
 }
 

@@ -140,15 +140,24 @@ export class Quota {
   }
 
   #permit(ticket: Ticket, first: (Front & { ticket: Ticket }) | undefined): Permit {
+    let isOver = false
+    // A permit ends once: a second ending would move counters again, or teach what was learned before.
+    const once =
+      <A extends unknown[]>(end: (...given: A) => Promise<void>) =>
+      async (...given: A): Promise<void> => {
+        if (isOver) return
+        isOver = true
+        await end(...given)
+      }
     const shortestMs = Math.min(...ticket.plan.charges.map(({ meter }) => meter.windowMs))
     return {
       sendBefore: this.#clock.now() + shortestMs,
-      giveBack: async () => {
+      giveBack: once(async () => {
         await Promise.all([this.#ledger.giveBack(ticket), first?.purse.giveBack(first.ticket)])
-      },
-      settle: async (spent: Spent) => {
+      }),
+      settle: once(async (spent: Spent) => {
         await Promise.all([this.#ledger.settle(ticket, spent), first?.purse.settle(first.ticket, spent)])
-      },
+      }),
     }
   }
 

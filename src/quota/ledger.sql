@@ -7,10 +7,11 @@ select outcome, terms, counts from quota_take(
 )
 
 -- name: end
-select quota_end(
+select ahead, terms from quota_end(
   $1, $2, $3, $4, $5,
-  $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::integer[], $11::integer[], $12::integer[]
-) as raised
+  $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::text[], $11::timestamptz[],
+  $12::integer[], $13::integer[], $14::integer[]
+)
 
 -- name: swapTerms
 update quota_terms set terms = $3 where vendor = $1 and terms = $2 returning terms

@@ -241,9 +241,7 @@ function nextBackfillAt(need: PermitNeed, { terms, counted, now }: Seen, setting
 function countsFor({ counters }: Plan, counted: readonly Counted[]): number[] {
   const rowOf = ({ pool, scope, window, windowMs }: Meter, windowId: number): Counted | undefined =>
     counted.find(row => row.pool === pool && row.scope === scope && row.window === window && row.startsAt === windowId * windowMs)
-  const carried = ({ meter, carriedFrom }: Counter): number => {
-    const short = counters.find(other => other.meter.shortest && other.meter.poolKey === meter.poolKey)
-    return short === undefined || carriedFrom === undefined ? 0 : (rowOf(short.meter, carriedFrom)?.held ?? 0)
-  }
+  const carried = ({ carriedFrom }: Counter): number =>
+    carriedFrom === undefined ? 0 : (rowOf(carriedFrom.meter, carriedFrom.windowId)?.held ?? 0)
   return counters.map(counter => (rowOf(counter.meter, counter.windowId)?.used ?? 0) + carried(counter))
 }

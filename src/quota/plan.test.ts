@@ -145,7 +145,7 @@ test('calls under way are carried into the window that begins where theirs ended
   assert.deepEqual(carried(MIDNIGHT + QUARTER / 2), [true, true])
   assert.deepEqual(carried(MIDNIGHT + QUARTER + GUARD), [true, false])
   for (const { carriedFrom } of planned(justRead, MIDNIGHT + QUARTER / 2).counters) {
-    assert.equal(carriedFrom, MIDNIGHT / QUARTER - 1)
+    assert.deepEqual([carriedFrom?.meter.window, carriedFrom?.windowId], ['15min', MIDNIGHT / QUARTER - 1])
   }
 })
 
@@ -177,8 +177,8 @@ test('calls go in single file until the vendor was heard in this window, and whi
 
 test('a call that no window could ever hold is an error, not a wait', () => {
   const days = { ...need('garmin', 'backfill-days'), cost: [{ pool: 'backfill-days', units: 48 }] }
-  assert.throws(() => planFor(days, NO_TERMS, settings, NOON), { code: 'PACE_COST_TOO_HIGH' })
-  planned({ ...days, cost: [{ pool: 'backfill-days', units: 47 }] }, NOON)
+  assert.throws(() => refusedBy(planned(days, NOON), [0], NOON), { code: 'PACE_COST_TOO_HIGH' })
+  assert.equal(refusedBy(planned({ ...days, cost: [{ pool: 'backfill-days', units: 47 }] }, NOON), [0], NOON), undefined)
 })
 
 test('a refusal names a full counter and a later time; without a full one there is none', () => {

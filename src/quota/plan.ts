@@ -18,7 +18,7 @@ export interface Counter {
   readonly cap: number
   readonly allowed: number
   /** The short window before this one, whose calls under way count here too; undefined where none can arrive late. */
-  readonly carriedFrom: number | undefined
+  readonly carriedFrom: { readonly meter: Meter; readonly windowId: number } | undefined
   /** The call is noted as under way here. */
   readonly holds: boolean
 }
@@ -41,7 +41,6 @@ export function planFor(need: PermitNeed, terms: Terms, settings: QuotaSettings,
   const shorts = new Map(charges.filter(({ meter }) => meter.shortest).map(({ meter }) => [meter.pool, meter]))
   const moment = { terms, callClass: need.callClass, now }
   const counters = charges.flatMap(charge => countersOf(charge, shorts.get(charge.meter.pool), moment))
-  assertFits(counters, need)
   return { need, charges, counters, ...spanOf(charges, moment), singleFile: isSingleFile(charges, terms, now) }
 }
 
@@ -49,15 +48,6 @@ interface Moment {
   readonly terms: Terms
   readonly callClass: CallClass
   readonly now: number
-}
-
-/** Waiting would not help: better a clear word than a call that is refused for ever. */
-function assertFits(counters: readonly Counter[], { vendor, endpoint }: PermitNeed): void {
-  const over = counters.find(({ units, allowed }) => units > allowed)
-  if (over === undefined) return
-  const { units, allowed, meter } = over
-  const sentence = `A ${endpoint} call to ${vendor} costs ${units} of ${meter.pool}, and a whole ${meter.window} window allows ${allowed}.`
-  throw new PacelineError('PACE_COST_TOO_HIGH', sentence)
 }
 
 function closedNow(charges: readonly Charged[], { closed }: Terms, now: number): Exhausted | undefined {
@@ -115,9 +105,9 @@ function countersOf({ meter, units }: Charged, short: Meter | undefined, { terms
 }
 
 /** Calls of the previous short window can arrive late in this one, if this one began where that one ended. */
-function carriedInto(meter: Meter, short: Meter | undefined, now: number): number | undefined {
+function carriedInto(meter: Meter, short: Meter | undefined, now: number): Counter['carriedFrom'] {
   if (short === undefined || startOf(meter, now) !== startOf(short, now)) return undefined
-  return windowIdAt(short, now) - 1
+  return { meter: short, windowId: windowIdAt(short, now) - 1 }
 }
 
 function spanOf(charges: readonly Charged[], moment: Moment): { from: number; until: number } {
@@ -150,11 +140,19 @@ const MELT_STEP = 10
 
 /** Why the store refused, from what it counted; undefined when every counter has room. */
 export function refusedBy({ counters, need }: Plan, counts: readonly number[], now: number): Exhausted | undefined {
+  const over = counters.find(({ units, allowed }) => units > allowed)
+  if (over !== undefined) throw tooCostly(over, need)
   const full = counters.flatMap((counter, at) => {
     const after = (counts[at] ?? 0) + counter.units
     return after <= counter.cap ? [] : [reasonOf(counter, after, need.callClass, now)]
   })
   return latest(full)
+}
+
+/** Waiting would not help: better a clear word than a call that is refused for ever. */
+function tooCostly({ units, allowed, meter }: Counter, { vendor, endpoint }: PermitNeed): PacelineError {
+  const sentence = `A ${endpoint} call to ${vendor} costs ${units} of ${meter.pool}, and a whole ${meter.window} window allows ${allowed}.`
+  return new PacelineError('PACE_COST_TOO_HIGH', sentence)
 }
 
 function reasonOf({ meter, windowId, allowed }: Counter, after: number, callClass: CallClass, now: number): Exhausted {

@@ -6,7 +6,7 @@ import { refusedBy, remainingOf, type Counter, type Plan } from './plan.ts'
 import { Plans } from './plans.ts'
 import type { Budget, Raise, Settlement, Ticket } from './budget.ts'
 import type { Exhausted, PermitNeed, Spent } from './permit.ts'
-import { isCertain, learn, readTerms, reportFor, writeTerms, type Sent } from './terms.ts'
+import { isCertain, learn, readTerms, reportFor, writeTerms, type Sent, type Terms } from './terms.ts'
 
 export type PurseAnswer =
   | { readonly outcome: 'granted'; readonly ticket: Ticket; readonly remaining: number }
@@ -55,20 +55,20 @@ export class Purse {
   async settle(ticket: Ticket, spent: Spent): Promise<void> {
     const { plan, at } = ticket
     const sent: Sent = { charges: plan.charges, takenAt: at, answeredAt: Math.max(at, this.#budget.now()) }
-    const isShared = await this.#budget.settle(ticket, settlementOf(plan, sent, spent))
-    await this.#amend(plan, sent, spent, isShared)
+    const { isShared, terms } = await this.#budget.settle(ticket, settlementOf(plan, sent, spent))
+    if (terms !== undefined) await this.#amend(plan, terms, known => learn(known, sent, spent, isShared))
   }
 
   /** Others may amend at the same time: what was learned is applied to whatever is in force. */
-  async #amend({ need: { vendor } }: Plan, sent: Sent, spent: Spent, isShared: boolean): Promise<void> {
-    let terms = this.#budget.terms(vendor)
-    for (;;) {
+  async #amend({ need: { vendor } }: Plan, inForce: string, lesson: (terms: Terms) => Terms): Promise<void> {
+    let terms = inForce
+    for (let tries = 0; tries < TRIES; tries++) {
       const known = readTerms(terms)
-      const learned = writeTerms(learn(known, sent, spent, isShared), sent.answeredAt)
-      if (learned === writeTerms(known, sent.answeredAt)) return
-      const inForce = await this.#budget.swap(vendor, terms, learned)
-      if (inForce === learned) return
-      terms = inForce
+      const now = this.#budget.now()
+      const learned = writeTerms(lesson(known), now)
+      if (learned === writeTerms(known, now)) return
+      terms = await this.#budget.swap(vendor, terms, learned)
+      if (terms === learned) return
     }
   }
 
@@ -85,9 +85,11 @@ export class Purse {
 }
 
 function settlementOf(plan: Plan, sent: Sent, { outcome, status, report }: Spent): Settlement {
-  const raises = sent.charges.flatMap(({ meter }): Raise[] => {
-    const used = isCertain(meter, sent) ? reportFor(report, meter)?.used : undefined
-    return used === undefined ? [] : [{ counter: { meter, windowId: windowIdAt(meter, sent.takenAt) }, to: used }]
+  const raises = plan.counters.flatMap((counter): Raise[] => {
+    const { meter, windowId } = counter
+    const isOwn = windowId === windowIdAt(meter, sent.takenAt)
+    const used = isOwn && isCertain(meter, sent) ? reportFor(report, meter)?.used : undefined
+    return used === undefined ? [] : [{ counter, to: used }]
   })
   return { outcome, status, answeredAt: sent.answeredAt, late: lateOf(plan, sent), raises }
 }

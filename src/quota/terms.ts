@@ -86,10 +86,10 @@ const close = (terms: Terms, meter: Meter, until: number): Terms => {
 
 /**
  * A "too many" closes the short window for everyone; a second one in the next window means that the day is used up. One that comes
- * just after an edge speaks of the window before it.
+ * just after an edge, or left before it, speaks of the window before.
  */
 function refuse(terms: Terms, sent: Sent, spent: Spent, refusal: NonNullable<Spent['refusal']>): Terms {
-  const { charges, answeredAt } = sent
+  const { charges } = sent
   const isFull = ({ meter }: Charged): boolean => {
     const { limit, used } = reportFor(spent.report, meter) ?? {}
     return used !== undefined && used >= (limit ?? limitOf(terms, meter))
@@ -98,7 +98,7 @@ function refuse(terms: Terms, sent: Sent, spent: Spent, refusal: NonNullable<Spe
   const [shorts, longs] = [charges.filter(({ meter }) => meter.shortest), charges.filter(({ meter }) => !meter.shortest)]
   const [short] = shorts
   if (short === undefined) return terms
-  const refusedIn = windowIdAt(short.meter, answeredAt - short.meter.guardMs)
+  const refusedIn = windowIdAt(short.meter, sent.takenAt - short.meter.guardMs)
   const again = terms.refusedIn === refusedIn - 1
   const dayIsOver = again || refusal.scope === 'day' || longs.some(isFull)
   const closing = [...someFull(shorts), ...(dayIsOver ? someFull(longs) : [])]
@@ -106,9 +106,9 @@ function refuse(terms: Terms, sent: Sent, spent: Spent, refusal: NonNullable<Spe
   return { ...closed, refusedIn }
 }
 
-/** Just after an edge the vendor may still speak of the window before it: closing the new one would waste it. */
-function closedUntil(meter: Meter, { answeredAt }: Sent, retryAt: number | undefined): number {
+/** Of a call that left before an edge, or just after it, the vendor may speak of the window before: closing the new one would waste it. */
+function closedUntil(meter: Meter, { takenAt, answeredAt }: Sent, retryAt: number | undefined): number {
   const startAt = windowIdAt(meter, answeredAt) * meter.windowMs
   if (!meter.aligned) return retryAt ?? windowEnd(meter, answeredAt)
-  return answeredAt - startAt < meter.guardMs ? startAt + meter.guardMs : startAt + meter.windowMs + meter.guardMs
+  return takenAt - startAt < meter.guardMs ? startAt + meter.guardMs : startAt + meter.windowMs + meter.guardMs
 }

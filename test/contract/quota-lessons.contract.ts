@@ -178,6 +178,28 @@ export function refusalLaws(desk: NewDesk): void {
     assert.equal(await one.left(read), 94)
   })
 
+  test('two "too many" of one window are one lesson, also when the second comes after its end', async () => {
+    const [one, other] = [desk(), desk()]
+    await one.at(NEXT - 2 * GUARD - SECOND)
+    await one.hear()
+    const [first, second] = [await one.send(read), await other.send(read)]
+    await one.at(NEXT - GUARD - SECOND)
+    await first.settle(tooMany())
+    await one.at(NEXT)
+    await second.settle(tooMany())
+    assert.equal(await one.left(read), 94)
+  })
+
+  test('a lesson that a process has missed does not keep it from teaching', async () => {
+    const [one, other] = [desk(), desk()]
+    await one.spend(read, 1, ok(said('read', { limit: 100, used: 1 })))
+    assert.equal(await other.left(read), 94)
+    const [first, second] = [await one.send(read), await other.send(read)]
+    await first.settle(ok(said('read', { limit: 200 })))
+    await second.settle(ok(said('read', { limit: 100 })))
+    assert.equal(await one.left(read), 92)
+  })
+
   test('a token pool counts and closes for its athlete alone', async () => {
     const one = desk()
     await one.spend(checkins(ADA), 237)
@@ -252,6 +274,17 @@ export function crowdLaws(desk: NewDesk): void {
     await other.refused(read, 'yield', 'read', '15min', START + DAY - SECOND + SOON)
     await one.at(START + DAY)
     await one.grant(read)
+  })
+
+  test('a call of ours that arrives in the next window is not taken for another program', async () => {
+    const [one, other] = [desk(), desk()]
+    await one.at(NEXT - 2 * GUARD - SECOND)
+    await one.hear()
+    const slow = await one.send(read)
+    await one.at(NEXT)
+    await one.spend(read, 1, ok(said('read', { used: 2 })))
+    for (const someone of [one, other]) await someone.grant(read)
+    await slow.settle()
   })
 
   test('a window whose edges are unknown has no single file', async () => {

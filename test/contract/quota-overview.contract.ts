@@ -305,6 +305,15 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
         )
       ).map(({ line }) => line)
 
+    test('a permit ends once: what is said about it afterwards changes nothing', async () => {
+      const { permit } = granted(await ask())
+      await permit.settle(fine)
+      await permit.settle(tooMany)
+      await permit.giveBack()
+      const [short] = await windowsOf('strava')
+      assert.deepEqual([short?.used, short?.closed], [1, false])
+    })
+
     test('who parts is no longer named, their calls keep counting, and others are left alone', async () => {
       await call({ athleteId: ada, callClass: 'backfill' })
       await waitUntil(START + MINUTE_MS)

@@ -102,27 +102,32 @@ end
 $$;
 
 -- Ends a call: settled with its outcome, or (outcome null) given back because it never left. used_by and held_by move the counters,
--- least raises them to the vendor's own count. Only the first ending counts. True when a count of ours was below the vendor's.
+-- least raises them to the vendor's own count. Only the first ending counts. ahead: the vendor's count was above ours, calls that may
+-- have arrived late (carried) included. terms: those in force.
 create function quota_end(
   p_id uuid, p_vendor text, p_now timestamptz, p_outcome text, p_status integer,
-  p_pools text[], p_scopes text[], p_windows text[], p_starts timestamptz[],
-  p_used_by integer[], p_held_by integer[], p_least integer[]
-) returns boolean language plpgsql as $$
-declare
-  raised boolean;
+  p_pools text[], p_scopes text[], p_windows text[], p_starts timestamptz[], p_shorts text[], p_carried timestamptz[],
+  p_used_by integer[], p_held_by integer[], p_least integer[],
+  out ahead boolean, out terms text
+) language plpgsql as $$
 begin
-  perform 1 from quota_terms where vendor = p_vendor for update;
-  update quota_terms set busy_permit = null, busy_until = null where vendor = p_vendor and busy_permit = p_id;
+  ahead := false;
+  select t.terms into terms from quota_terms t where t.vendor = p_vendor for update;
+  update quota_terms t set busy_permit = null, busy_until = null where t.vendor = p_vendor and t.busy_permit = p_id;
   if p_outcome is null then
     delete from api_requests where id = p_id and settled_at is null;
   else
     update api_requests set settled_at = p_now, outcome = p_outcome, status = p_status where id = p_id and settled_at is null;
   end if;
-  if not found then return false; end if;
+  if not found then return; end if;
 
-  select coalesce(bool_or(w.used + c.used_by < c.least), false) into raised
-    from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_least) as c (pool, scope, window_name, starts_at, used_by, least)
-    join quota_window w using (pool, scope, window_name, starts_at) where w.vendor = p_vendor;
+  select coalesce(bool_or(w.used + c.used_by + coalesce(h.held, 0) < c.least), false) into ahead
+    from unnest(p_pools, p_scopes, p_windows, p_starts, p_shorts, p_carried, p_used_by, p_least)
+      as c (pool, scope, window_name, starts_at, short, carried, used_by, least)
+    join quota_window w on w.vendor = p_vendor and w.pool = c.pool and w.scope = c.scope
+      and w.window_name = c.window_name and w.starts_at = c.starts_at
+    left join quota_window h on h.vendor = p_vendor and h.pool = c.pool and h.scope = c.scope
+      and h.window_name = c.short and h.starts_at = c.carried;
   update quota_window w
     set used = greatest(0, w.used + c.used_by, c.least), held = greatest(0, w.held + c.held_by)
     from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_held_by, p_least)
@@ -134,6 +139,5 @@ begin
       from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_least)
         as c (pool, scope, window_name, starts_at, used_by, least)
     on conflict do nothing;
-  return raised;
 end
 $$;
