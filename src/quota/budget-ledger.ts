@@ -27,13 +27,14 @@ interface Move {
   readonly least: number
 }
 
-const startOf = ({ windowMs }: Meter, windowId: number): Date => new Date(windowId * windowMs)
+const startOf = ({ windowMs }: Meter, windowId: number): string => new Date(windowId * windowMs).toISOString()
 const move = (counter: Move['counter'], change: Partial<Move>): Move => ({ counter, usedBy: 0, heldBy: 0, least: 0, ...change })
 
 export class LedgerBudget implements Budget {
   readonly #database: Database
   readonly #clock: Clock
   readonly #terms = new Map<VendorName, string>()
+  readonly #writings = new WeakMap<readonly Counter[], string>()
 
   constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
     this.#database = database
@@ -58,15 +59,11 @@ export class LedgerBudget implements Budget {
       need.athleteId ?? null,
       need.endpoint,
       need.callClass,
-      JSON.stringify(Object.fromEntries(need.cost.map(({ pool, units }) => [pool, units]))),
+      costOf(need),
       terms,
       new Date(at),
       singleFile ? new Date(at + SINGLE_FILE_MS * this.#clock.speed) : null,
-      ...identities(counters),
-      counters.map(({ units }) => units),
-      counters.map(({ cap }) => cap),
-      ...carried(counters),
-      counters.map(({ holds }) => holds),
+      this.#written(counters),
     ])
     if (row?.outcome === 'taken' || row?.outcome === 'full') return { outcome: row.outcome, at, counts: row.counts ?? [] }
     if (row?.outcome === 'busy') return { outcome: 'busy' }
@@ -118,22 +115,35 @@ export class LedgerBudget implements Budget {
     { outcome, status, answeredAt }: { outcome: string | null; status: number | undefined; answeredAt: number },
     moves: readonly Move[],
   ): Promise<Settled> {
-    const summed = merged(moves)
-    const counters = summed.map(({ counter }) => counter)
     const [row] = await this.#database.query<{ ahead: boolean; terms: string | null }>(sql.end, [
       id,
       vendor,
       new Date(answeredAt),
       outcome,
       status ?? null,
-      ...identities(counters),
-      ...carried(counters),
-      summed.map(({ usedBy }) => usedBy),
-      summed.map(({ heldBy }) => heldBy),
-      summed.map(({ least }) => least),
+      arrayOf(
+        merged(moves).map(({ counter, usedBy, heldBy, least }) => [
+          ...identityOf(counter),
+          usedBy,
+          heldBy,
+          least,
+          ...carriedOf(counter),
+        ]),
+      ),
     ])
     const terms = row?.terms ?? undefined
     return { isShared: row?.ahead ?? false, terms: terms && this.#heard(vendor, terms) }
+  }
+
+  /** How a plan's counters travel; plans are used many times. */
+  #written(counters: readonly Counter[]): string {
+    const known = this.#writings.get(counters)
+    if (known !== undefined) return known
+    const text = arrayOf(
+      counters.map(counter => [...identityOf(counter), counter.units, counter.cap, ...carriedOf(counter), counter.holds]),
+    )
+    this.#writings.set(counters, text)
+    return text
   }
 
   #heard(vendor: VendorName, terms: string): string {
@@ -142,18 +152,22 @@ export class LedgerBudget implements Budget {
   }
 }
 
-const identities = (counters: readonly Pick<Counter, 'meter' | 'windowId'>[]) => [
-  counters.map(({ meter }) => meter.pool),
-  counters.map(({ meter }) => meter.scope),
-  counters.map(({ meter }) => meter.window),
-  counters.map(({ meter, windowId }) => startOf(meter, windowId)),
-]
+const costOf = ({ cost }: Plan['need']): string =>
+  JSON.stringify(Object.fromEntries(cost.map(({ pool, units }) => [pool, units])))
 
-/** The short windows whose calls under way count in each. */
-const carried = (counters: readonly Counter[]) => [
-  counters.map(({ carriedFrom }) => carriedFrom?.meter.window ?? null),
-  counters.map(({ carriedFrom }) => carriedFrom && startOf(carriedFrom.meter, carriedFrom.windowId)),
-]
+type Field = string | number | boolean | undefined
+
+const identityOf = ({ meter, windowId }: Counter): Field[] => [meter.pool, meter.scope, meter.window, startOf(meter, windowId)]
+
+/** The short window whose calls under way count in it. */
+const carriedOf = ({ carriedFrom }: Counter): Field[] =>
+  carriedFrom === undefined
+    ? [undefined, undefined]
+    : [carriedFrom.meter.window, startOf(carriedFrom.meter, carriedFrom.windowId)]
+
+/** An array of rows as PostgreSQL reads it: one parameter, which costs a fraction of one per column. No field holds a comma or a quote. */
+const arrayOf = (rows: readonly (readonly Field[])[]): string =>
+  `{${rows.map(fields => `"(${fields.map(field => field ?? '').join(',')})"`).join(',')}}`
 
 /** One move per counter: an update that meets a row twice changes it once. */
 function merged(moves: readonly Move[]): Move[] {

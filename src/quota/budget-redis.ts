@@ -124,26 +124,27 @@ export class RedisBudget implements Budget {
   }
 
   /** How a plan travels; plans are used many times. */
-  #wired({ need: { vendor }, counters, from, until }: Plan): Wired {
+  #wired({ need: { vendor }, counters, from, until, singleFile }: Plan): Wired {
     const known = this.#wires.get(counters)
     if (known !== undefined) return known
-    const shorts = counters.filter(({ meter, windowId }) => meter.shortest && windowId === windowIdAt(meter, from))
-    const before = shorts.map(({ meter, windowId }) => heldKey(meter, windowId - 1))
-    const present = shorts.map(({ meter, windowId }) => heldKey(meter, windowId))
-    const carries = ({ meter, carriedFrom }: Counter): number =>
-      carriedFrom === undefined ? 0 : shorts.findIndex(short => short.meter.poolKey === meter.poolKey) + 1
+    const before = [
+      ...new Set(counters.flatMap(({ carriedFrom }) => (carriedFrom ? [heldKey(carriedFrom.meter, carriedFrom.windowId)] : []))),
+    ]
+    const noted = counters.filter(({ holds }) => holds)
+    const carries = ({ carriedFrom }: Counter): number =>
+      carriedFrom === undefined ? 0 : before.indexOf(heldKey(carriedFrom.meter, carriedFrom.windowId)) + 1
     const wired = {
       keys: [
         termsKey(vendor),
-        busyKey(vendor),
         ...counters.map(({ meter, windowId }) => counterKey(meter, windowId)),
         ...before,
-        ...present,
+        ...(singleFile ? [busyKey(vendor)] : []),
+        ...noted.map(({ meter, windowId }) => heldKey(meter, windowId)),
       ],
-      args: [from, until, counters.length, shorts.length, SINGLE_FILE_MS, TTL_MS]
+      args: [from, until, counters.length, before.length, SINGLE_FILE_MS, TTL_MS]
         .concat(
           counters.flatMap(counter => [counter.units, counter.cap, carries(counter)]),
-          shorts.map(({ holds, units }) => (holds ? units : 0)),
+          noted.map(({ units }) => units),
         )
         .map(String),
     }

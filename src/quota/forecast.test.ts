@@ -10,6 +10,8 @@ const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100
 const at = (time: string): number => Date.parse(`2026-10-05T${time}Z`)
 const DAY_MS = 86_400_000
 const CALL_MS = 500
+/** Ten calls of a reserve of a hundred. */
+const MELT_STEP_MS = DAY_MS / 10
 
 interface Given extends Partial<Outlook> {
   readonly quarter?: number
@@ -30,19 +32,10 @@ const statesAt = (now: number, { quarter = 0, day = 0, closedUntil }: Given): Me
       closedUntil: meter.shortest ? closedUntil : undefined,
     }))
 
-const foretell = (now: number, given: Given): string => {
-  const instant = forecast({
-    mine: 0,
-    others: [],
-    paced: false,
-    callMs: CALL_MS,
-    spreadMs: 0,
-    now,
-    states: statesAt(now, given),
-    ...given,
-  })
-  return new Date(instant).toISOString().slice(8, 23)
-}
+const foretold = (now: number, given: Given): number =>
+  forecast({ mine: 0, others: [], paced: false, callMs: CALL_MS, spreadMs: 0, now, states: statesAt(now, given), ...given })
+
+const foretell = (now: number, given: Given): string => new Date(foretold(now, given)).toISOString().slice(8, 23)
 
 test('who owes nothing is done', () => {
   assert.equal(foretell(at('10:04:00'), { mine: 0, others: [100] }), '05T10:04:00.000')
@@ -119,11 +112,12 @@ test('more to do is never done sooner, nor more beside it, nor with less left', 
   fc.assert(
     fc.property(some, fc.integer({ min: 1, max: 400 }), ({ time, ...given }, more) => {
       const now = at('00:00:00') + time
-      const base = foretell(now, given)
-      assert(foretell(now, { ...given, mine: given.mine + more }) >= base)
+      const base = foretold(now, given)
+      assert(foretold(now, { ...given, mine: given.mine + more }) >= base)
       // A pace of several is slower than one's own, so it may meet a window that one alone has used up.
-      if (!given.paced) assert(foretell(now, { ...given, others: [more] }) >= base)
-      assert(foretell(now, { ...given, day: given.day + more }) >= base || given.day + more > 950)
+      if (!given.paced) assert(foretold(now, { ...given, others: [more] }) >= base)
+      // Who is refused sooner wakes sooner: the steps in which the reserve is waited for begin at the refusal.
+      assert(foretold(now, { ...given, day: given.day + more }) >= base - MELT_STEP_MS || given.day + more > 950)
     }),
     { numRuns: 200 },
   )

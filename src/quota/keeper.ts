@@ -39,6 +39,10 @@ interface Front {
   readonly purse: Purse
 }
 
+/** A permit is used at once or not at all; with an attempt of at most 15 s the call is over within a minute (all real time). */
+const SEND_WITHIN_MS = 30_000
+const UNDER_WAY_MS = 60_000
+
 /** Waiting for another's call: often enough not to be felt, and not a storm where time runs fast. */
 const soonMs = ({ speed }: Clock): number => Math.max(100, 20 * speed)
 
@@ -51,7 +55,8 @@ export class Quota {
   readonly #seen: Pick<QuotaParts, 'database' | 'settings'> & { readonly ledger: LedgerBudget }
   readonly #overview: Overview
 
-  constructor({ database, clock, newId, settings, redis, front, serverTime }: QuotaParts) {
+  constructor({ database, clock, newId, settings: given, redis, front, serverTime }: QuotaParts) {
+    const settings = { ...given, underWayMs: UNDER_WAY_MS * clock.speed }
     this.#clock = clock
     this.#newId = newId
     const ledger = new LedgerBudget({ database, clock })
@@ -68,8 +73,12 @@ export class Quota {
     const asker = askerOf(need)
     if (asker !== undefined && !(await this.#turns.ask(asker))) return this.#notYourTurn(need)
     const answer = await this.#decide(this.#newId(), need)
-    if (asker !== undefined && answer.outcome === 'exhausted') await this.#turns.stay(asker, answer.resetAt)
-    return answer
+    if (answer.outcome !== 'exhausted') return answer
+    // Who waits for another's call is back in a moment, and keeps their place without being told so.
+    const soonAt = this.#clock.now() + soonMs(this.#clock)
+    if (asker !== undefined && answer.resetAt > soonAt) await this.#turns.stay(asker, answer.resetAt)
+    // A budget server's time may be behind ours: what has passed here is not over there.
+    return { ...answer, resetAt: Math.max(answer.resetAt, soonAt) }
   }
 
   /** An athlete's backfill of this rank is done: the others need not wait for it. */
@@ -149,9 +158,8 @@ export class Quota {
         isOver = true
         await end(...given)
       }
-    const shortestMs = Math.min(...ticket.plan.charges.map(({ meter }) => meter.windowMs))
     return {
-      sendBefore: this.#clock.now() + shortestMs,
+      sendBefore: this.#clock.now() + SEND_WITHIN_MS * this.#clock.speed,
       giveBack: once(async () => {
         await Promise.all([this.#ledger.giveBack(ticket), first?.purse.giveBack(first.ticket)])
       }),

@@ -1,17 +1,11 @@
 -- name: take
 -- One round trip: see quota_take in the migration for what it does and in which order.
-select outcome, terms, counts from quota_take(
-  $1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9,
-  $10::text[], $11::text[], $12::text[], $13::timestamptz[], $14::integer[], $15::integer[],
-  $16::text[], $17::timestamptz[], $18::boolean[]
-)
+select outcome, terms, counts
+from quota_take($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9, $10::text::quota_counter[])
 
 -- name: end
-select ahead, terms from quota_end(
-  $1, $2, $3, $4, $5,
-  $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::text[], $11::timestamptz[],
-  $12::integer[], $13::integer[], $14::integer[]
-)
+select ahead, terms
+from quota_end($1, $2, $3, $4, $5, $6::text::quota_move[])
 
 -- name: swapTerms
 update quota_terms set terms = $3 where vendor = $1 and terms = $2 returning terms

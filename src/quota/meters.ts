@@ -9,6 +9,8 @@ export interface QuotaSettings {
   readonly guardMs: number
   readonly liveReserve: number
   readonly backfillYield: number
+  /** A call is over this long after its permit was taken, whatever became of it; a minute unless said otherwise. */
+  readonly underWayMs?: number
   /** Limits in force until the vendor's headers say otherwise, by meter name; else the vendor's published ones. */
   readonly limits?: Partial<Record<VendorName, Readonly<Record<string, number>>>>
 }
@@ -27,6 +29,8 @@ export interface Meter {
   readonly share: number
   /** This close to an edge nobody can tell which window the vendor will count a call in. */
   readonly guardMs: number
+  /** A call taken this close to the end may still be under way when the next window begins. */
+  readonly underWayMs: number
   /** What backfill leaves to live calls; a day's melts until midnight. */
   readonly spare: number
   readonly melts: boolean
@@ -50,6 +54,8 @@ export const APP = 'app'
 /** A call without an athlete on a pool of tokens shares one count. */
 const NOBODY = 'nobody'
 const DAY_SECONDS = 86_400
+/** Longer than a permit may wait to be used and an attempt may take together. */
+const UNDER_WAY_MS = 60_000
 
 /** All meters of one pool, for one athlete where the pool is a token's. */
 export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined, settings: QuotaSettings): Meter[] {
@@ -68,6 +74,7 @@ export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined
       aligned,
       share: (1 - settings.buffer) * (aligned ? 1 : 0.5),
       guardMs: aligned ? Math.min(settings.guardMs, window.seconds * 250) : 0,
+      underWayMs: settings.underWayMs ?? UNDER_WAY_MS,
       // Days of history are asked for by backfill alone.
       spare: pool.unit === 'requests' ? spare : 0,
       melts,

@@ -98,11 +98,14 @@ function countersOf({ meter, units }: Charged, short: Meter | undefined, { terms
     ...more,
   })
   return [
-    at(own, { carriedFrom: carriedInto(meter, short, now), holds: meter.shortest && !before }),
+    at(own, { carriedFrom: carriedInto(meter, short, now), holds: !before && mayOutlast(meter, now) }),
     ...(before ? [at(own + 1)] : []),
     ...(isAfterStart(meter, now) ? [at(own - 1)] : []),
   ]
 }
+
+/** Noted only where it can matter: calls that may be under way when their window ends. */
+const mayOutlast = (meter: Meter, now: number): boolean => meter.shortest && endOf(meter, now) - now <= meter.underWayMs
 
 /** Calls of the previous short window can arrive late in this one, if this one began where that one ended. */
 function carriedInto(meter: Meter, short: Meter | undefined, now: number): Counter['carriedFrom'] {
@@ -114,7 +117,8 @@ function spanOf(charges: readonly Charged[], moment: Moment): { from: number; un
   const { now, terms } = moment
   const edges = charges.flatMap(({ meter }) => {
     const [start, end] = [startOf(meter, now), endOf(meter, now)]
-    return [start, start + meter.guardMs, end - meter.guardMs, end, meltsAt(meter, moment)]
+    const noted = meter.shortest ? [end - meter.underWayMs] : []
+    return [start, start + meter.guardMs, ...noted, end - meter.guardMs, end, meltsAt(meter, moment)]
   })
   return {
     from: Math.max(Number.MIN_SAFE_INTEGER, ...edges.filter(edge => edge <= now)),

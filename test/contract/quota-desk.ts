@@ -28,7 +28,8 @@ export const MIDNIGHT = Date.UTC(2026, 10, 16)
 export const NOON = MIDNIGHT + DAY / 2
 /** In the middle of a window. */
 export const START = NOON + 7 * MINUTE
-export const SETTINGS: QuotaSettings = { buffer: 0.05, guardMs: GUARD, liveReserve: 100, backfillYield: 20 }
+/** Calls may last as long as a window, so that every one of them is noted as under way. */
+export const SETTINGS: QuotaSettings = { buffer: 0.05, guardMs: GUARD, liveReserve: 100, backfillYield: 20, underWayMs: 900_000 }
 export const [ADA, BOB] = ['00000000-0000-7000-8000-00000000000a', '00000000-0000-7000-8000-00000000000b']
 
 export const strava = (...pools: string[]): PermitNeed => ({

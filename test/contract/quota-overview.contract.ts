@@ -187,6 +187,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
     })
 
     test('calls under way at the edge count in what backfill is told', async () => {
+      await waitUntil(QUARTER_END - MINUTE_MS)
       await hear(saying(1, 1))
       for (let taken = 0; taken < 80; taken++) granted(await ask())
       await waitUntil(QUARTER_END + GUARD_MS)

@@ -5,8 +5,8 @@ import { simulateQuota } from '../simulation/quota-simulation.ts'
 import type { Traits } from '../simulation/traits.ts'
 
 const WORLDS: readonly [seed: number, what: string, given: Partial<Traits>][] = [
-  [1, 'a day alone', { days: 1, dayLimit: 300, isCalm: true, hasFront: true, isAbsentLong: false, neighbour: 'none' }],
-  [60, 'six hours beside a greedy program', { days: 0.25, dayLimit: 2_000, isCalm: true, hasFront: false, neighbour: 'greedy' }],
+  [1, 'a day alone', { days: 1, dayLimit: 200, isCalm: true, hasFront: true, isAbsentLong: false, neighbour: 'none' }],
+  [60, 'two hours beside a greedy program', { days: 0.1, dayLimit: 2_000, isCalm: true, hasFront: false, neighbour: 'greedy' }],
 ]
 
 describe('the simulated quota', () => {

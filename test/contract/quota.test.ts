@@ -113,9 +113,9 @@ async function sentIn(steps: readonly Step[]): Promise<Sent[]> {
       if (step.do === 'settle') {
         const windows = step.answer.windows.map(({ used = 0 }) => ({ used }))
         await purse.settle(call.ticket, spentOf({ windows, refusal: undefined }, call.ticket.plan, clock.at))
-        // Under way for so long it may have arrived at any time; nobody waits longer than a window.
+        // Under way for so long it may have arrived at any time; nobody waits longer than the settings say.
         const shortestMs = Math.min(...call.ticket.plan.charges.map(({ meter }) => meter.windowMs))
-        if (clock.at - call.ticket.at < shortestMs) call.latest = Math.max(call.latest, clock.at)
+        if (clock.at - call.ticket.at < Math.min(shortestMs, SMALL.underWayMs ?? 0)) call.latest = Math.max(call.latest, clock.at)
       } else {
         sent.splice(sent.indexOf(call), 1)
         await purse.giveBack(call.ticket)

@@ -51,18 +51,24 @@ create table quota_turn (
   primary key (vendor, athlete_id, rank)
 );
 
--- Counts one call in all of its windows, or in none, and writes its ledger row. The arrays describe the counters of a plan
--- (quota/plan.ts), one element each. outcome: taken, full, changed (other terms are in force) or busy (single file).
+-- One counter of a plan (quota/plan.ts): the units that a call adds, the cap that the count may not pass, the short window whose calls
+-- under way count here too, and whether the call is noted as under way.
+create type quota_counter as (
+  pool text, scope text, window_name text, starts_at timestamptz, units integer, cap integer,
+  carried_window text, carried_at timestamptz, holds boolean
+);
+
+-- Counts one call in all of its windows, or in none, and writes its ledger row. outcome: taken, full, changed (other terms are in
+-- force) or busy (single file). The lock on the terms makes decisions about one vendor come one after another.
 create function quota_take(
   p_id uuid, p_vendor text, p_athlete uuid, p_endpoint text, p_class text, p_cost jsonb,
-  p_terms text, p_now timestamptz, p_busy_until timestamptz,
-  p_pools text[], p_scopes text[], p_windows text[], p_starts timestamptz[], p_units integer[], p_caps integer[],
-  p_shorts text[], p_carried timestamptz[], p_holds boolean[],
+  p_terms text, p_now timestamptz, p_busy_until timestamptz, p_counters quota_counter[],
   out outcome text, out terms text, out counts integer[]
 ) language plpgsql as $$
 declare
   fits boolean;
   busy timestamptz;
+  known integer;
 begin
   select t.terms, t.busy_until into terms, busy from quota_terms t where t.vendor = p_vendor for update;
   if not found then
@@ -72,23 +78,28 @@ begin
   if terms <> p_terms then outcome := 'changed'; return; end if;
   if p_busy_until is not null and busy > p_now then outcome := 'busy'; return; end if;
 
-  select array_agg(coalesce(w.used, 0) + coalesce(h.held, 0) order by c.n),
+  select array_agg(coalesce(w.used, 0) + coalesce(h.held, 0) order by c.ordinality),
          bool_and(coalesce(w.used, 0) + coalesce(h.held, 0) + c.units <= c.cap)
     into counts, fits
-    from unnest(p_pools, p_scopes, p_windows, p_starts, p_units, p_caps, p_shorts, p_carried)
-      with ordinality as c (pool, scope, window_name, starts_at, units, cap, short, carried, n)
+    from unnest(p_counters) with ordinality as c
     left join quota_window w on w.vendor = p_vendor and w.pool = c.pool and w.scope = c.scope
       and w.window_name = c.window_name and w.starts_at = c.starts_at
     left join quota_window h on h.vendor = p_vendor and h.pool = c.pool and h.scope = c.scope
-      and h.window_name = c.short and h.starts_at = c.carried;
+      and h.window_name = c.carried_window and h.starts_at = c.carried_at;
   if not coalesce(fits, true) then outcome := 'full'; return; end if;
 
-  insert into quota_window as w (vendor, pool, scope, window_name, starts_at, used, held)
-    select p_vendor, c.pool, c.scope, c.window_name, c.starts_at, c.units, case when c.holds then c.units else 0 end
-      from unnest(p_pools, p_scopes, p_windows, p_starts, p_units, p_holds)
-        as c (pool, scope, window_name, starts_at, units, holds)
-    on conflict (vendor, pool, scope, window_name, starts_at)
-      do update set used = w.used + excluded.used, held = w.held + excluded.held;
+  update quota_window w
+    set used = w.used + c.units, held = w.held + case when c.holds then c.units else 0 end
+    from unnest(p_counters) as c
+    where w.vendor = p_vendor and w.pool = c.pool and w.scope = c.scope
+      and w.window_name = c.window_name and w.starts_at = c.starts_at;
+  get diagnostics known = row_count;
+  if known < cardinality(p_counters) then
+    insert into quota_window (vendor, pool, scope, window_name, starts_at, used, held)
+      select p_vendor, c.pool, c.scope, c.window_name, c.starts_at, c.units, case when c.holds then c.units else 0 end
+      from unnest(p_counters) as c
+      on conflict do nothing;
+  end if;
   if p_busy_until is not null then
     update quota_terms t set busy_permit = p_id, busy_until = p_busy_until where t.vendor = p_vendor;
   end if;
@@ -101,15 +112,20 @@ begin
 end
 $$;
 
--- Ends a call: settled with its outcome, or (outcome null) given back because it never left. used_by and held_by move the counters,
--- least raises them to the vendor's own count. Only the first ending counts. ahead: the vendor's count was above ours, calls that may
--- have arrived late (carried) included. terms: those in force.
+-- What the end of a call does to one counter: used_by and held_by move it, least raises it to the vendor's own count.
+create type quota_move as (
+  pool text, scope text, window_name text, starts_at timestamptz, used_by integer, held_by integer, least integer,
+  carried_window text, carried_at timestamptz
+);
+
+-- Ends a call: settled with its outcome, or (outcome null) given back because it never left. Only the first ending counts. ahead: the
+-- vendor's count was above ours, calls that may have arrived late included. terms: those in force.
 create function quota_end(
-  p_id uuid, p_vendor text, p_now timestamptz, p_outcome text, p_status integer,
-  p_pools text[], p_scopes text[], p_windows text[], p_starts timestamptz[], p_shorts text[], p_carried timestamptz[],
-  p_used_by integer[], p_held_by integer[], p_least integer[],
+  p_id uuid, p_vendor text, p_now timestamptz, p_outcome text, p_status integer, p_moves quota_move[],
   out ahead boolean, out terms text
 ) language plpgsql as $$
+declare
+  known integer;
 begin
   ahead := false;
   select t.terms into terms from quota_terms t where t.vendor = p_vendor for update;
@@ -122,22 +138,23 @@ begin
   if not found then return; end if;
 
   select coalesce(bool_or(w.used + c.used_by + coalesce(h.held, 0) < c.least), false) into ahead
-    from unnest(p_pools, p_scopes, p_windows, p_starts, p_shorts, p_carried, p_used_by, p_least)
-      as c (pool, scope, window_name, starts_at, short, carried, used_by, least)
+    from unnest(p_moves) as c
     join quota_window w on w.vendor = p_vendor and w.pool = c.pool and w.scope = c.scope
       and w.window_name = c.window_name and w.starts_at = c.starts_at
     left join quota_window h on h.vendor = p_vendor and h.pool = c.pool and h.scope = c.scope
-      and h.window_name = c.short and h.starts_at = c.carried;
+      and h.window_name = c.carried_window and h.starts_at = c.carried_at
+    where c.least > 0;
   update quota_window w
     set used = greatest(0, w.used + c.used_by, c.least), held = greatest(0, w.held + c.held_by)
-    from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_held_by, p_least)
-      as c (pool, scope, window_name, starts_at, used_by, held_by, least)
+    from unnest(p_moves) as c
     where w.vendor = p_vendor and w.pool = c.pool and w.scope = c.scope
       and w.window_name = c.window_name and w.starts_at = c.starts_at;
-  insert into quota_window (vendor, pool, scope, window_name, starts_at, used)
-    select p_vendor, c.pool, c.scope, c.window_name, c.starts_at, greatest(0, c.used_by, c.least)
-      from unnest(p_pools, p_scopes, p_windows, p_starts, p_used_by, p_least)
-        as c (pool, scope, window_name, starts_at, used_by, least)
-    on conflict do nothing;
+  get diagnostics known = row_count;
+  if known < cardinality(p_moves) then
+    insert into quota_window (vendor, pool, scope, window_name, starts_at, used)
+      select p_vendor, c.pool, c.scope, c.window_name, c.starts_at, greatest(0, c.used_by, c.least)
+      from unnest(p_moves) as c
+      on conflict do nothing;
+  end if;
 end
 $$;
