@@ -53,21 +53,20 @@ export class LedgerBudget implements Budget {
     const { need, counters, singleFile } = plan
     const at = this.now()
     if (at < plan.from || at >= plan.until) return { outcome: 'mistimed' }
-    const [row] = await this.#database.query<{ outcome: Taken['outcome']; terms: string; counts: number[] | null }>(sql.take, [
+    const [row] = await this.#database.query<{ answer: [Taken['outcome'], ...string[]] }>(sql.take, [
       id,
       need.vendor,
       need.athleteId ?? null,
       need.endpoint,
       need.callClass,
-      costOf(need),
       terms,
       new Date(at),
       singleFile ? new Date(at + SINGLE_FILE_MS * this.#clock.speed) : null,
       this.#written(counters),
     ])
-    if (row?.outcome === 'taken' || row?.outcome === 'full') return { outcome: row.outcome, at, counts: row.counts ?? [] }
-    if (row?.outcome === 'busy') return { outcome: 'busy' }
-    return { outcome: 'changed', terms: this.#heard(need.vendor, row?.terms ?? terms) }
+    const [outcome, ...rest] = row?.answer ?? ['unavailable']
+    if (outcome === 'taken' || outcome === 'full') return { outcome, at, counts: rest.map(Number) }
+    return outcome === 'changed' ? { outcome, terms: this.#heard(need.vendor, rest[0] ?? terms) } : { outcome }
   }
 
   async giveBack({ id, plan }: Ticket): Promise<void> {
@@ -115,7 +114,7 @@ export class LedgerBudget implements Budget {
     { outcome, status, answeredAt }: { outcome: string | null; status: number | undefined; answeredAt: number },
     moves: readonly Move[],
   ): Promise<Settled> {
-    const [row] = await this.#database.query<{ ahead: boolean; terms: string | null }>(sql.end, [
+    const [row] = await this.#database.query<{ answer: [string, string | null] }>(sql.end, [
       id,
       vendor,
       new Date(answeredAt),
@@ -131,8 +130,8 @@ export class LedgerBudget implements Budget {
         ]),
       ),
     ])
-    const terms = row?.terms ?? undefined
-    return { isShared: row?.ahead ?? false, terms: terms && this.#heard(vendor, terms) }
+    const [ahead, terms = null] = row?.answer ?? ['0']
+    return { isShared: ahead === '1', terms: terms === null ? undefined : this.#heard(vendor, terms) }
   }
 
   /** How a plan's counters travel; plans are used many times. */
@@ -151,9 +150,6 @@ export class LedgerBudget implements Budget {
     return terms
   }
 }
-
-const costOf = ({ cost }: Plan['need']): string =>
-  JSON.stringify(Object.fromEntries(cost.map(({ pool, units }) => [pool, units])))
 
 type Field = string | number | boolean | undefined
 

@@ -104,7 +104,7 @@ export class RedisBudget implements Budget {
 
   async #take(id: string, plan: Plan, terms: string): Promise<Taken> {
     const { vendor } = plan.need
-    await this.#checkServer()
+    if (this.#parts.redis.connections() !== this.#checkedAt) await this.#checkServer()
     const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, terms))) as [
       Taken['outcome'],
       number,
@@ -175,7 +175,6 @@ export class RedisBudget implements Budget {
   /** A new connection may lead to a server that was restarted, perhaps with an old snapshot: its run_id tells. */
   async #checkServer(): Promise<void> {
     const connections = this.#parts.redis.connections()
-    if (connections === this.#checkedAt) return
     this.#runId = await this.#parts.redis.runId()
     this.#checkedAt = connections
   }

@@ -1,11 +1,9 @@
 -- name: take
 -- One round trip: see quota_take in the migration for what it does and in which order.
-select outcome, terms, counts
-from quota_take($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9, $10::text::quota_counter[])
+select quota_take($1, $2, $3, $4, $5, $6, $7, $8, $9::text::quota_counter[]) as answer
 
 -- name: end
-select ahead, terms
-from quota_end($1, $2, $3, $4, $5, $6::text::quota_move[])
+select quota_end($1, $2, $3, $4, $5, $6::text::quota_move[]) as answer
 
 -- name: swapTerms
 update quota_terms set terms = $3 where vendor = $1 and terms = $2 returning terms

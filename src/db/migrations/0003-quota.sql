@@ -3,12 +3,10 @@
 create table api_requests (
   id uuid primary key,
   vendor text not null,
-  -- null: nobody's (subscriptions), or the athlete has parted
-  athlete_id uuid references athlete on delete set null,
+  -- null: nobody's (subscriptions), or the athlete has parted; no reference: checking it would be a tenth of a call's cost
+  athlete_id uuid,
   endpoint text not null,
   call_class text not null constraint api_requests_class_known check (call_class in ('live', 'backfill')),
-  -- units by pool; empty for calls that cost nothing
-  cost jsonb not null,
   requested_at timestamptz not null,
   settled_at timestamptz,
   outcome text,
@@ -16,7 +14,6 @@ create table api_requests (
   constraint api_requests_settled_with_outcome check ((settled_at is null) = (outcome is null))
 );
 create index api_requests_time on api_requests (requested_at);
-create index api_requests_athlete on api_requests (athlete_id, requested_at);
 
 -- What was counted in each window. held: calls under way, noted in their pool's shortest window only. scope is 'app', or the athlete
 -- whose token has a pool of its own.
@@ -58,26 +55,28 @@ create type quota_counter as (
   carried_window text, carried_at timestamptz, holds boolean
 );
 
--- Counts one call in all of its windows, or in none, and writes its ledger row. outcome: taken, full, changed (other terms are in
--- force) or busy (single file). The lock on the terms makes decisions about one vendor come one after another. Every lookup is by
--- primary key whatever the values are, so planning anew for each call (a quarter of its time) would find the same plan.
+-- Counts one call in all of its windows, or in none, and writes its ledger row. Answers as take.lua does: {taken|full, count of each
+-- counter before}, {changed, terms in force} or {busy}; one value, because a record costs more than the counting. The lock on the terms
+-- makes decisions about one vendor come one after another. Every lookup is by primary key whatever the values are, so planning anew
+-- for each call would find the same plan.
 create function quota_take(
-  p_id uuid, p_vendor text, p_athlete uuid, p_endpoint text, p_class text, p_cost jsonb,
-  p_terms text, p_now timestamptz, p_busy_until timestamptz, p_counters quota_counter[],
-  out outcome text, out terms text, out counts integer[]
-) language plpgsql set plan_cache_mode to force_generic_plan as $$
+  p_id uuid, p_vendor text, p_athlete uuid, p_endpoint text, p_class text,
+  p_terms text, p_now timestamptz, p_busy_until timestamptz, p_counters quota_counter[]
+) returns text[] language plpgsql set plan_cache_mode to force_generic_plan as $$
 declare
-  fits boolean;
+  in_force text;
   busy timestamptz;
+  counts integer[];
+  fits boolean;
   known integer;
 begin
-  select t.terms, t.busy_until into terms, busy from quota_terms t where t.vendor = p_vendor for update;
+  select t.terms, t.busy_until into in_force, busy from quota_terms t where t.vendor = p_vendor for update;
   if not found then
     insert into quota_terms (vendor, terms) values (p_vendor, p_terms) on conflict do nothing;
-    select t.terms, t.busy_until into terms, busy from quota_terms t where t.vendor = p_vendor for update;
+    select t.terms, t.busy_until into in_force, busy from quota_terms t where t.vendor = p_vendor for update;
   end if;
-  if terms <> p_terms then outcome := 'changed'; return; end if;
-  if p_busy_until is not null and busy > p_now then outcome := 'busy'; return; end if;
+  if in_force <> p_terms then return array['changed', in_force]; end if;
+  if p_busy_until is not null and busy > p_now then return array['busy']; end if;
 
   select array_agg(coalesce(w.used, 0) + coalesce(h.held, 0) order by c.ordinality),
          bool_and(coalesce(w.used, 0) + coalesce(h.held, 0) + c.units <= c.cap)
@@ -87,7 +86,7 @@ begin
       and w.window_name = c.window_name and w.starts_at = c.starts_at
     left join quota_window h on h.vendor = p_vendor and h.pool = c.pool and h.scope = c.scope
       and h.window_name = c.carried_window and h.starts_at = c.carried_at;
-  if not coalesce(fits, true) then outcome := 'full'; return; end if;
+  if not fits then return array['full'] || counts::text[]; end if;
 
   update quota_window w
     set used = w.used + c.units, held = w.held + case when c.holds then c.units else 0 end
@@ -107,9 +106,9 @@ begin
   if p_class = 'backfill' and p_athlete is not null then
     update quota_turn set pass = pass + 1 where vendor = p_vendor and athlete_id = p_athlete;
   end if;
-  insert into api_requests (id, vendor, athlete_id, endpoint, call_class, cost, requested_at)
-    values (p_id, p_vendor, p_athlete, p_endpoint, p_class, p_cost, p_now);
-  outcome := 'taken';
+  insert into api_requests (id, vendor, athlete_id, endpoint, call_class, requested_at)
+    values (p_id, p_vendor, p_athlete, p_endpoint, p_class, p_now);
+  return array['taken'] || counts::text[];
 end
 $$;
 
@@ -119,24 +118,24 @@ create type quota_move as (
   carried_window text, carried_at timestamptz
 );
 
--- Ends a call: settled with its outcome, or (outcome null) given back because it never left. Only the first ending counts. ahead: the
--- vendor's count was above ours, calls that may have arrived late included. terms: those in force.
+-- Ends a call: settled with its outcome, or (outcome null) given back because it never left. Only the first ending counts. Answers as
+-- end.lua does: {1 when the vendor's count was above ours, calls that may have arrived late included, else 0; the terms in force}.
 create function quota_end(
-  p_id uuid, p_vendor text, p_now timestamptz, p_outcome text, p_status integer, p_moves quota_move[],
-  out ahead boolean, out terms text
-) language plpgsql set plan_cache_mode to force_generic_plan as $$
+  p_id uuid, p_vendor text, p_now timestamptz, p_outcome text, p_status integer, p_moves quota_move[]
+) returns text[] language plpgsql set plan_cache_mode to force_generic_plan as $$
 declare
+  in_force text;
+  ahead boolean;
   known integer;
 begin
-  ahead := false;
-  select t.terms into terms from quota_terms t where t.vendor = p_vendor for update;
+  select t.terms into in_force from quota_terms t where t.vendor = p_vendor for update;
   update quota_terms t set busy_permit = null, busy_until = null where t.vendor = p_vendor and t.busy_permit = p_id;
   if p_outcome is null then
     delete from api_requests where id = p_id and settled_at is null;
   else
     update api_requests set settled_at = p_now, outcome = p_outcome, status = p_status where id = p_id and settled_at is null;
   end if;
-  if not found then return; end if;
+  if not found then return array['0', in_force]; end if;
 
   select coalesce(bool_or(w.used + c.used_by + coalesce(h.held, 0) < c.least), false) into ahead
     from unnest(p_moves) as c
@@ -157,5 +156,6 @@ begin
       from unnest(p_moves) as c
       on conflict do nothing;
   end if;
+  return array[case when ahead then '1' else '0' end, in_force];
 end
 $$;
