@@ -17,6 +17,7 @@ const GROUPS = {
   tidy: 'test/tidy/**/*.test.ts',
   contract: 'test/contract/**/*.test.ts',
   distributed: 'test/distributed/**/*.test.ts',
+  simulation: 'test/simulation/**/*.test.ts',
   e2e: 'test/e2e/**/*.test.ts',
   browser: 'test/browser/**/*.test.ts',
   long: 'test/long/**/*.test.ts',
@@ -35,8 +36,13 @@ const MINUTE_MS = 60_000
 const LIMITS = { testLimitMs: 3 * MINUTE_MS, runLimitMs: 20 * MINUTE_MS }
 // Contracts first: they wait much and work little, and should not be what is waited for at the end.
 const HERMETIC: TestRun = { groups: ['contract', 'unit', 'tidy'], concurrency: 4, needsServers: false, ...LIMITS }
-// Two at a time: each of these files keeps a process or a browser of its own busy.
-const WITH_SERVERS: TestRun = { groups: ['distributed', 'e2e', 'browser'], concurrency: 2, needsServers: true, ...LIMITS }
+// Two at a time: each of these files keeps a processor, a process or a browser of its own busy.
+const WITH_SERVERS: TestRun = {
+  groups: ['simulation', 'distributed', 'e2e', 'browser'],
+  concurrency: 2,
+  needsServers: true,
+  ...LIMITS,
+}
 const LONG: TestRun = { ...WITH_SERVERS, groups: ['long'], testLimitMs: 60 * MINUTE_MS, runLimitMs: 6 * 60 * MINUTE_MS }
 
 const environment = {
@@ -67,7 +73,7 @@ async function main(mode: string | undefined): Promise<number> {
     ...(await step('format', () => command('oxfmt', ['--check']))),
     ...(await step('lint', () => command('oxlint', []))),
     ...(await step('unit, tidy and contract tests', () => nodeTest(HERMETIC))),
-    ...(mode === 'fast' ? [] : await step('distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS))),
+    ...(mode === 'fast' ? [] : await step('simulation, distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS))),
     ...(mode === 'long' ? await step('long tests', () => nodeTest(LONG)) : []),
     ...(mode === 'long' ? await step('audit', audit) : []),
   ]

@@ -1,8 +1,8 @@
 // The full form of the quota's fairness and of its forecasts: Strava's own limits, many starts, many backlogs.
 import { after, before, describe, test } from 'node:test'
 import type { Database } from '../../src/db/db.ts'
-import { assertFairDay, sharedDay } from '../quota-day.ts'
-import { assertForetold, foretellAlone, foretellTogether, type Foretold } from '../quota-foretold.ts'
+import { assertFairDay, sharedDay } from '../simulation/day.ts'
+import { assertForetold, foretellAlone, foretellTogether, type Foretold } from '../simulation/foretold.ts'
 import { openMigrated } from '../stores.ts'
 
 const at = (time: string): number => Date.parse(`2026-10-05T${time}Z`)

@@ -1,10 +1,10 @@
 // What a forecast said and what then happened, for one scene.
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Database } from '../src/db/db.ts'
-import { forecast } from '../src/quota/forecast.ts'
-import { paceOf } from '../src/quota/pace.ts'
-import { loneWorld, sharedWorld, work, workAndLeave, type Limits } from './quota-workers.ts'
+import type { Database } from '../../src/db/db.ts'
+import { forecast } from '../../src/quota/forecast.ts'
+import { paceOf } from '../../src/quota/pace.ts'
+import { loneWorld, sharedWorld, work, workAndLeave, type Limits } from './workers.ts'
 
 export interface Foretold {
   readonly mine: number

@@ -1,13 +1,24 @@
-// Between the short form and the long one: three whole days at the vendor's real limits, and a rough network.
+// Whole days of several processes, played in seconds: skewed clocks, restarts, wiped and absent budgets, a rough network, and another
+// program at the same quota. `npm run sim -- --seed N` plays any other seed; many are played by test/long.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { simulateQuota } from '../simulation/quota-simulation.ts'
-import type { Traits } from '../simulation/traits.ts'
+import { simulateQuota } from './quota-simulation.ts'
+import type { Traits } from './traits.ts'
 
 const WORLDS: readonly [seed: number, what: string, given: Partial<Traits>][] = [
   [1, 'three days alone', { isCalm: true, hasFront: true, isAbsentLong: false, neighbour: 'none' }],
   [2, 'a day on a rough network', { days: 1, limit: 40, dayLimit: 600, isCalm: false, hasFront: true, neighbour: 'none' }],
   [4, 'a day beside a modest program', { days: 1, limit: 40, dayLimit: 600, isCalm: true, hasFront: true, neighbour: 'modest' }],
+  [
+    60,
+    'hours beside a greedy one',
+    { days: 0.1, limit: 20, dayLimit: 2_000, isCalm: true, hasFront: false, neighbour: 'greedy' },
+  ],
+  [
+    7,
+    'hours beside a greedy one, with a budget server',
+    { days: 0.3, limit: 20, dayLimit: 400, hasFront: true, neighbour: 'greedy' },
+  ],
 ]
 
 describe('the simulated quota', () => {
@@ -16,6 +27,7 @@ describe('the simulated quota', () => {
       const { violations, summary } = await simulateQuota(seed, given)
       t.diagnostic(JSON.stringify(summary))
       assert.deepEqual(violations, [])
+      assert(summary.calls > 0)
     })
   }
 })

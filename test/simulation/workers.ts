@@ -1,18 +1,18 @@
 // Workers who spend a quota in virtual time, and the vendor that counts their calls. Time moves only between queries, so that a
 // day passes in the time its decisions take.
 import assert from 'node:assert/strict'
-import type { Database } from '../src/db/db.ts'
-import { VirtualClock } from '../src/kernel/clock.ts'
-import { idMaker } from '../src/kernel/ids.ts'
-import { between, seeded, type Random } from '../src/kernel/random.ts'
-import type { Counted } from '../src/quota/budget-ledger.ts'
-import { sharedPools } from '../src/quota/pace.ts'
-import { Purse } from '../src/quota/purse.ts'
-import { Quota, type PermitNeed, type PermitSource, type QuotaSettings, type Spent } from '../src/quota/quota.ts'
-import { statesOf, type MeterState } from '../src/quota/state.ts'
-import { NO_TERMS, writeTerms } from '../src/quota/terms.ts'
-import type { RateReport } from '../src/vendors/vendors.ts'
-import { MemoryBudget } from './memory-budget.ts'
+import type { Database } from '../../src/db/db.ts'
+import { VirtualClock } from '../../src/kernel/clock.ts'
+import { idMaker } from '../../src/kernel/ids.ts'
+import { between, seeded, type Random } from '../../src/kernel/random.ts'
+import type { Counted } from '../../src/quota/budget-ledger.ts'
+import { sharedPools } from '../../src/quota/pace.ts'
+import { Purse } from '../../src/quota/purse.ts'
+import { Quota, type PermitNeed, type PermitSource, type QuotaSettings, type Spent } from '../../src/quota/quota.ts'
+import { statesOf, type MeterState } from '../../src/quota/state.ts'
+import { NO_TERMS, writeTerms } from '../../src/quota/terms.ts'
+import type { RateReport } from '../../src/vendors/vendors.ts'
+import { MemoryBudget } from '../memory-budget.ts'
 
 export const SETTINGS: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
 export const QUARTER_MS = 900_000

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Database } from '../../src/db/db.ts'
-import { assertForetold, foretellAlone, foretellTogether, type Foretold } from '../quota-foretold.ts'
+import { assertForetold, foretellAlone, foretellTogether, type Foretold } from './foretold.ts'
 import { openMigrated } from '../stores.ts'
 
 const at = (time: string): number => Date.parse(`2026-10-05T${time}Z`)
