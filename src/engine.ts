@@ -166,8 +166,11 @@ interface Outside {
 
 function accountsOf(foundation: Foundation & Outside, config: Config): AccountRooms {
   const { fetch, random, secrets, quota } = foundation
-  const slots = new Map(vendorNames.map(name => [name, new Slots(config.streams.concurrency)]))
-  const calls = new Calls({ ...foundation, fetch, permits: quota.take, slots: name => slots.get(name) ?? new Slots(1) })
+  const slots = Object.fromEntries(vendorNames.map(name => [name, new Slots(config.streams.concurrency)])) as Record<
+    VendorName,
+    Slots
+  >
+  const calls = new Calls({ ...foundation, fetch, permits: quota.take, slots: name => slots[name] })
   const connections = new Connections({ ...foundation, calls, box: new SecretBox(secrets.keys, random) })
   const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
   const parting = new Parting({ ...foundation, connections, erasers, retentionDays })

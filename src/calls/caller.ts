@@ -104,8 +104,6 @@ export class Calls {
     const patience = AbortSignal.any([clock.deadline(options.attemptMs ?? ATTEMPT_MS), either(total, options.signal)])
     const attempt = await send(fetch, request, patience, options.maxBytes ?? MAX_BYTES)
     const outcome = outcomeOf(request, attempt, clock.now())
-    if (attempt.kind === 'broken' && !attempt.sent) await permit.giveBack()
-    else await permit.settle(spentOn(request.vendor, outcome, attempt))
     tell('paceline:call', {
       vendor: request.vendor,
       endpoint: request.endpoint,
@@ -115,8 +113,19 @@ export class Calls {
       // How long the vendor took is real time, however fast ours runs.
       durationMs: (clock.now() - startedAt) / clock.speed,
     })
+    await ended(permit, request.vendor, outcome, attempt)
     options.signal?.throwIfAborted()
     return outcome
+  }
+}
+
+/** The answer is worth more than the book-keeping: what could not be settled counts as spent. */
+async function ended(permit: Permit, vendor: VendorName, outcome: CallOutcome<unknown>, attempt: Attempt): Promise<void> {
+  const neverLeft = attempt.kind === 'broken' && !attempt.sent
+  try {
+    await (neverLeft ? permit.giveBack() : permit.settle(spentOn(vendor, outcome, attempt)))
+  } catch (error) {
+    tell('paceline:fault', { where: 'the end of a permit', error })
   }
 }
 

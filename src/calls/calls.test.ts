@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SystemClock, VirtualClock, type Clock } from '../kernel/clock.ts'
 import fc from 'fast-check'
+import { hear } from '../kernel/channels.ts'
 import { seeded } from '../kernel/random.ts'
 import { Slots } from '../kernel/slots.ts'
 import { openVendor, vendorNames, type VendorRequest } from '../vendors/vendors.ts'
@@ -196,6 +197,24 @@ describe('permits and slots', () => {
     })
     const outcome = await clock.runUntil(calls.call(detail, { callClass: 'backfill' }))
     assert.deepEqual([outcome, clock.now()], [{ outcome: 'no_permit', retryAt: 60_000 }, 0])
+  })
+
+  test('an answer is not lost because its permit could not be settled', async () => {
+    const clock = new VirtualClock(0)
+    const broken = (): Promise<void> => Promise.reject(new Error('the ledger is away'))
+    const permit = { sendBefore: Number.POSITIVE_INFINITY, giveBack: broken, settle: broken }
+    const calls = new Calls({
+      fetch: answer(200, '[]'),
+      clock,
+      random: seeded(1),
+      slots: () => new Slots(1),
+      permits: () => Promise.resolve({ outcome: 'granted', permit, remaining: 1 }),
+    })
+    const faults: string[] = []
+    const deafen = hear('paceline:fault', ({ where }) => faults.push(where))
+    const outcome = await clock.runUntil(calls.call(strava.endpoints.listSubscriptions(), { callClass: 'live' }))
+    deafen()
+    assert.deepEqual([outcome.outcome, faults], ['ok', ['the end of a permit']])
   })
 
   test('a permit whose windows are over is given back, and another one taken', async () => {

@@ -1,12 +1,13 @@
-// The budget in Redis: one script per decision, so a refusal costs no database. It is a copy: the terms carry the run_id of the
-// server they were put into, and a server without them, or with another's, is refilled from the ledger before it grants anything.
+// The budget in Redis: one script per decision, so a refusal costs the database no decision. It is a copy: the terms carry the run_id of
+// the server they were put into. A server without them, with another's, or of which an answer was lost is refilled from the ledger
+// before it grants anything.
 import type { Clock } from '../kernel/clock.ts'
 import { hasCode } from '../kernel/errors.ts'
 import { loadScript, type Redis } from '../redis/redis.ts'
-import { vendors, type VendorName } from '../vendors/vendors.ts'
+import { vendors, type Pool, type VendorName } from '../vendors/vendors.ts'
 import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken, type Ticket } from './budget.ts'
 import type { Counted, LedgerBudget } from './budget-ledger.ts'
-import { APP, counterKey, heldKey, metersOf, windowIdAt, type QuotaSettings } from './meters.ts'
+import { APP, counterKey, heldKey, metersOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
 import { NO_TERMS, writeTerms } from './terms.ts'
 
@@ -44,6 +45,8 @@ interface Move {
 export class RedisBudget implements Budget {
   readonly #parts: RedisBudgetParts
   readonly #terms = new Map<VendorName, string>()
+  /** Vendors of whose counters an answer was lost: what was sent may be counted here and nowhere else. */
+  readonly #doubted = new Set<VendorName>()
   readonly #rebuilding = new Map<VendorName, Promise<string>>()
   readonly #wires = new WeakMap<readonly Counter[], Wired>()
   #timedFrom = Number.NEGATIVE_INFINITY
@@ -65,17 +68,20 @@ export class RedisBudget implements Budget {
   }
 
   async take(id: string, plan: Plan, terms: string): Promise<Taken> {
-    try {
-      return await Promise.race([this.#take(id, plan, terms), this.#tooLate()])
-    } catch (error) {
+    const taken = await Promise.race([this.#take(id, plan, terms), this.#tooLate()]).catch((error: unknown): Taken => {
       if (isAway(error)) return { outcome: 'unavailable' }
       throw error
-    }
+    })
+    if (taken.outcome === 'unavailable') this.#doubted.add(plan.need.vendor)
+    return taken
   }
 
-  /** Raises every counter to the ledger's, and takes its terms where there are none. */
+  /** Sets every counter to the ledger's, now or, where Redis is away, before it grants again. */
   async refill(vendor: VendorName): Promise<void> {
-    await this.#rebuild(vendor)
+    await this.#rebuild(vendor).catch((error: unknown) => {
+      if (!isAway(error)) throw error
+      this.#doubted.add(vendor)
+    })
   }
 
   async giveBack({ id, plan }: Ticket): Promise<void> {
@@ -105,6 +111,7 @@ export class RedisBudget implements Budget {
   async #take(id: string, plan: Plan, terms: string): Promise<Taken> {
     const { vendor } = plan.need
     if (this.#parts.redis.connections() !== this.#checkedAt) await this.#checkServer()
+    if (this.#doubted.has(vendor)) await this.#rebuild(vendor)
     const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, terms))) as [
       Taken['outcome'],
       number,
@@ -158,16 +165,17 @@ export class RedisBudget implements Budget {
     if (clock.now() - this.#timedFrom >= TIMER_SHARED_MS * clock.speed) {
       this.#timedFrom = clock.now()
       const signal = clock.deadline(ANSWER_MS)
-      this.#unanswered = new Promise(resolve => {
+      const mine: Promise<Taken> = new Promise(resolve => {
         signal.addEventListener(
           'abort',
           () => {
-            this.#timedFrom = Number.NEGATIVE_INFINITY
+            if (this.#unanswered === mine) this.#timedFrom = Number.NEGATIVE_INFINITY
             resolve({ outcome: 'unavailable' })
           },
           { once: true },
         )
       })
+      this.#unanswered = mine
     }
     return this.#unanswered
   }
@@ -199,30 +207,38 @@ export class RedisBudget implements Budget {
     return rebuilt
   }
 
+  /** Others may count meanwhile, and be a call or two short here afterwards: the ledger decides last. */
   async #refill(vendor: VendorName): Promise<string> {
     const { ledger, redis } = this.#parts
     const terms = await ledger.current(vendor)
     const counts = this.#counters(vendor, await ledger.windows(vendor, this.now() - TTL_MS))
-    const keys = [termsKey(vendor), ...counts.map(([key]) => key)]
-    const args = [`${this.#runId} `, this.#signed(terms), TTL_MS, ...counts.map(([, count]) => count)]
-    return this.#inForce(vendor, await redis.run(scripts.rebuild, keys, args)) ?? terms
+    await redis.run(scripts.rebuild, [termsKey(vendor), ...counts.keys()], [this.#signed(terms), TTL_MS, ...counts.values()])
+    this.#doubted.delete(vendor)
+    this.#terms.set(vendor, terms)
+    return terms
   }
 
-  #counters(vendor: VendorName, counted: readonly Counted[]): (readonly [string, number])[] {
+  /** The counters of the ledger's present and previous windows; the application's also where the ledger has none. */
+  #counters(vendor: VendorName, counted: readonly Counted[]): Map<string, number> {
     const { facts } = vendors[vendor]
-    return counted.flatMap(({ pool: name, scope, window, startsAt, used, held: underWay }) => {
+    const now = this.now()
+    const counts = new Map<string, number>()
+    const set = (meter: Meter, windowId: number, used: number, underWay: number): void => {
+      counts.set(counterKey(meter, windowId), used)
+      if (meter.shortest) counts.set(heldKey(meter, windowId), underWay)
+    }
+    const metersIn = (pool: Pool, scope: string): Meter[] =>
+      metersOf(facts, pool, scope === APP ? undefined : scope, this.#parts.settings)
+    for (const pool of facts.pools.filter(({ scope }) => scope === 'app')) {
+      for (const meter of metersIn(pool, APP)) for (const back of [1, 0]) set(meter, windowIdAt(meter, now) - back, 0, 0)
+    }
+    for (const { pool: name, scope, window, startsAt, used, held: underWay } of counted) {
       const pool = facts.pools.find(one => one.name === name)
-      const meters = pool === undefined ? [] : metersOf(facts, pool, scope === APP ? undefined : scope, this.#parts.settings)
-      return meters
-        .filter(meter => meter.window === window && windowIdAt(meter, startsAt) >= windowIdAt(meter, this.now()) - 1)
-        .flatMap(meter => {
-          const windowId = windowIdAt(meter, startsAt)
-          return [
-            [counterKey(meter, windowId), used] as const,
-            ...(meter.shortest && underWay > 0 ? [[heldKey(meter, windowId), underWay] as const] : []),
-          ]
-        })
-    })
+      const meter = pool && metersIn(pool, scope).find(one => one.window === window)
+      if (meter && windowIdAt(meter, startsAt) >= windowIdAt(meter, now) - 1)
+        set(meter, windowIdAt(meter, startsAt), used, underWay)
+    }
+    return counts
   }
 
   async #end(id: string, vendor: VendorName, moves: readonly Move[]): Promise<Settled> {
@@ -233,9 +249,9 @@ export class RedisBudget implements Budget {
       const [ahead, terms] = (await this.#parts.redis.run(scripts.end, keys, [id, TTL_MS, moves.length, ...args])) as unknown[]
       return { isShared: ahead === 1, terms: this.#inForce(vendor, terms) }
     } catch (error) {
-      // It counts as spent here; the ledger knows better.
-      if (isAway(error)) return { isShared: false, terms: undefined }
-      throw error
+      if (!isAway(error)) throw error
+      this.#doubted.add(vendor)
+      return { isShared: false, terms: undefined }
     }
   }
 }

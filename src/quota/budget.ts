@@ -54,5 +54,5 @@ export interface Budget {
   swap(vendor: VendorName, from: string, to: string): Promise<string>
 }
 
-/** While this long no answer has come in single file, the next may go (real time: it guards real I/O). */
-export const SINGLE_FILE_MS = 5_000
+/** While this long no answer has come in single file, the next may go: longer than an attempt takes (real time, as it). */
+export const SINGLE_FILE_MS = 16_000

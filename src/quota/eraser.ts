@@ -17,6 +17,7 @@ export const quotaEraser = {
     await tx.query(sql.unlink, whose)
     await tx.query(sql.forgetTurns, whose)
     await tx.query(sql.forgetCounts, whose)
+    // A closure of a token's own pool (quota_terms) names the athlete too; it ends within the hour, and goes with the next lesson.
     // A receipt counts what the vendor delivered and is gone. These rows are our own book-keeping: were they counted, retention
     // would write a receipt every night for data that nobody had.
     return {}

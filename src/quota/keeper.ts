@@ -4,12 +4,12 @@ import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Database } from '../db/db.ts'
 import type { Redis } from '../redis/redis.ts'
-import type { VendorName } from '../vendors/vendors.ts'
+import { vendors, type VendorName } from '../vendors/vendors.ts'
 import { LedgerBudget } from './budget-ledger.ts'
 import { RedisBudget } from './budget-redis.ts'
 import type { Budget, Ticket } from './budget.ts'
 import { callTimes, forecast, type Backlog } from './forecast.ts'
-import type { QuotaSettings } from './meters.ts'
+import { shortestOf, UNDER_WAY_MS, type QuotaSettings } from './meters.ts'
 import { Overview, type QuotaGauge, type VendorState, type VendorUsage } from './overview.ts'
 import { paceOf, sharedPools } from './pace.ts'
 import type { BackfillRank, Exhausted, Permit, PermitAnswer, PermitNeed, Spent } from './permit.ts'
@@ -41,7 +41,6 @@ interface Front {
 
 /** A permit is used at once or not at all; with an attempt of at most 15 s the call is over within a minute (all real time). */
 const SEND_WITHIN_MS = 30_000
-const UNDER_WAY_MS = 60_000
 
 /** Waiting for another's call: often enough not to be felt, and not a storm where time runs fast. */
 const soonMs = ({ speed }: Clock): number => Math.max(100, 20 * speed)
@@ -143,8 +142,8 @@ export class Quota {
       return { outcome: 'granted', permit: this.#permit(ticket, first), remaining }
     }
     await undo()
-    // Redis knew less than the ledger: it was away, or another process went without it.
-    await first?.budget.refill(need.vendor)
+    // Redis knew less than the ledger: it was away, or another process went without it. What only yields passes by itself.
+    if (last.outcome === 'exhausted' && last.cause !== 'yield') await first?.budget.refill(need.vendor)
     return last
   }
 
@@ -159,12 +158,14 @@ export class Quota {
         await end(...given)
       }
     return {
-      sendBefore: this.#clock.now() + SEND_WITHIN_MS * this.#clock.speed,
+      sendBefore: ticket.at + SEND_WITHIN_MS * this.#clock.speed,
       giveBack: once(async () => {
         await Promise.all([this.#ledger.giveBack(ticket), first?.purse.giveBack(first.ticket)])
       }),
       settle: once(async (spent: Spent) => {
-        await Promise.all([this.#ledger.settle(ticket, spent), first?.purse.settle(first.ticket, spent)])
+        // Whether another program spends the same quota the ledger knows; Redis may only have missed calls of ours.
+        const isShared = await this.#ledger.settle(ticket, spent)
+        await first?.purse.settle(first.ticket, spent, isShared)
       }),
     }
   }
@@ -172,17 +173,18 @@ export class Quota {
   #notYourTurn({ vendor, cost }: PermitNeed): Exhausted {
     return {
       outcome: 'exhausted',
-      pool: cost[0]?.pool ?? vendor,
-      window: '15min',
+      ...shortestOf(vendors[vendor].facts, cost[0]?.pool),
       cause: 'yield',
       resetAt: this.#clock.now() + soonMs(this.#clock),
     }
   }
 }
 
-/** Backfill for nobody in particular waits for no turn. */
+/** Backfill for nobody in particular waits for no turn, nor does what athletes do not share. */
 function askerOf({ vendor, callClass, athleteId, rank = DEFAULT_RANK, cost }: PermitNeed): Asker | undefined {
-  return callClass === 'backfill' && athleteId !== undefined && cost.length > 0 ? { vendor, athleteId, rank } : undefined
+  const shared = vendors[vendor].facts.pools.filter(({ scope }) => scope === 'app')
+  const isShared = cost.some(({ pool }) => shared.some(({ name }) => name === pool))
+  return callClass === 'backfill' && athleteId !== undefined && isShared ? { vendor, athleteId, rank } : undefined
 }
 
 const DEFAULT_RANK: BackfillRank = 2

@@ -55,7 +55,7 @@ export const APP = 'app'
 const NOBODY = 'nobody'
 const DAY_SECONDS = 86_400
 /** Longer than a permit may wait to be used and an attempt may take together. */
-const UNDER_WAY_MS = 60_000
+export const UNDER_WAY_MS = 60_000
 
 /** All meters of one pool, for one athlete where the pool is a token's. */
 export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined, settings: QuotaSettings): Meter[] {
@@ -114,6 +114,15 @@ const SPARE_MAX = 0.25
 /** Where the vendor's windows are known, at least one call: a buffer must not eat a tiny limit whole. */
 export const allowedOf = (meter: Meter, limit: number): number =>
   Math.max(meter.aligned ? 1 : 0, Math.floor(limit * meter.share + EPSILON))
+
+/** The shortest window of a pool, or of the vendor's first one. */
+export function shortestOf({ pools }: Facts, name: string | undefined): { pool: string; window: Window['name'] } {
+  const pool = pools.find(one => one.name === name) ?? pools[0]
+  return { pool: pool?.name ?? '', window: pool?.windows[0]?.name ?? 'day' }
+}
+
+export const windowEndAt = (meter: Pick<Meter, 'windowMs'>, instant: number): number =>
+  (windowIdAt(meter, instant) + 1) * meter.windowMs
 
 export const windowIdAt = ({ windowMs }: Pick<Meter, 'windowMs'>, instant: number): number => Math.floor(instant / windowMs)
 

@@ -5,7 +5,7 @@
 // Near a window's edge the vendor may count a call in either window, because clocks differ: it is charged to both. A call that
 // is still under way when a window ends may reach the vendor in the next one: it is carried over until it is settled.
 import { PacelineError } from '../kernel/errors.ts'
-import { allowedOf, chargesOf, closureName, meltMs, spareOf, windowIdAt } from './meters.ts'
+import { allowedOf, chargesOf, closureName, meltMs, spareOf, windowEndAt, windowIdAt } from './meters.ts'
 import type { Charged, Meter, QuotaSettings } from './meters.ts'
 import type { CallClass, Exhausted, PermitNeed } from './permit.ts'
 import { limitOf, type Terms } from './terms.ts'
@@ -60,15 +60,14 @@ function atEdge(charges: readonly Charged[], now: number): Exhausted | undefined
   const near = charges.filter(({ meter }) => isAfterStart(meter, now) || isBeforeEnd(meter, now))
   return latest(
     near.map(({ meter }) =>
-      refusal(meter, 'yield', (isAfterStart(meter, now) ? startOf(meter, now) : endOf(meter, now)) + meter.guardMs),
+      refusal(meter, 'yield', (isAfterStart(meter, now) ? startOf(meter, now) : windowEndAt(meter, now)) + meter.guardMs),
     ),
   )
 }
 
 const startOf = (meter: Meter, now: number): number => windowIdAt(meter, now) * meter.windowMs
-const endOf = (meter: Meter, now: number): number => startOf(meter, now) + meter.windowMs
 const isAfterStart = (meter: Meter, now: number): boolean => now - startOf(meter, now) < meter.guardMs
-const isBeforeEnd = (meter: Meter, now: number): boolean => endOf(meter, now) - now <= meter.guardMs
+const isBeforeEnd = (meter: Meter, now: number): boolean => windowEndAt(meter, now) - now <= meter.guardMs
 
 const refusal = ({ pool, window }: Meter, cause: Exhausted['cause'], resetAt: number): Exhausted => ({
   outcome: 'exhausted',
@@ -105,7 +104,7 @@ function countersOf({ meter, units }: Charged, short: Meter | undefined, { terms
 }
 
 /** Noted only where it can matter: calls that may be under way when their window ends. */
-const mayOutlast = (meter: Meter, now: number): boolean => meter.shortest && endOf(meter, now) - now <= meter.underWayMs
+const mayOutlast = (meter: Meter, now: number): boolean => meter.shortest && windowEndAt(meter, now) - now <= meter.underWayMs
 
 /** Calls of the previous short window can arrive late in this one, if this one began where that one ended. */
 function carriedInto(meter: Meter, short: Meter | undefined, now: number): Counter['carriedFrom'] {
@@ -116,7 +115,7 @@ function carriedInto(meter: Meter, short: Meter | undefined, now: number): Count
 function spanOf(charges: readonly Charged[], moment: Moment): { from: number; until: number } {
   const { now, terms } = moment
   const edges = charges.flatMap(({ meter }) => {
-    const [start, end] = [startOf(meter, now), endOf(meter, now)]
+    const [start, end] = [startOf(meter, now), windowEndAt(meter, now)]
     const noted = meter.shortest ? [end - meter.underWayMs] : []
     return [start, start + meter.guardMs, ...noted, end - meter.guardMs, end, meltsAt(meter, moment)]
   })
@@ -130,8 +129,8 @@ function spanOf(charges: readonly Charged[], moment: Moment): { from: number; un
 function meltsAt(meter: Meter, { terms, callClass, now }: Moment): number {
   const allowed = allowedOf(meter, limitOf(terms, meter))
   const spare = spareOf(meter, allowed, callClass, now)
-  if (spare === 0 || !meter.melts) return endOf(meter, now)
-  return Math.floor(endOf(meter, now) - spare * meltMs(meter, allowed)) + 1
+  if (spare === 0 || !meter.melts) return windowEndAt(meter, now)
+  return Math.floor(windowEndAt(meter, now) - spare * meltMs(meter, allowed)) + 1
 }
 
 function isSingleFile(charges: readonly Charged[], terms: Terms, now: number): boolean {
@@ -168,7 +167,7 @@ function reasonOf({ meter, windowId, allowed }: Counter, after: number, callClas
 /** When ten more calls have melted, or all of them if fewer are left. */
 function meltedAt(meter: Meter, allowed: number, now: number): number {
   const oneMs = meltMs(meter, allowed)
-  return Math.ceil(Math.min(now + MELT_STEP * oneMs, endOf(meter, now) - oneMs + 1))
+  return Math.ceil(Math.min(now + MELT_STEP * oneMs, windowEndAt(meter, now) - oneMs + 1))
 }
 
 /** Calls left in the fullest window after this one was taken. */

@@ -1,9 +1,9 @@
 // Decides with one budget: plans with the terms as last seen, has the plan committed, and plans again when the terms or the time
 // were others. What an answer taught becomes new terms for everyone.
-import { windowIdAt } from './meters.ts'
-import type { QuotaSettings } from './meters.ts'
+import { counterKey, shortestOf, windowIdAt, type QuotaSettings } from './meters.ts'
 import { refusedBy, remainingOf, type Counter, type Plan } from './plan.ts'
 import { Plans } from './plans.ts'
+import { vendors } from '../vendors/vendors.ts'
 import type { Budget, Raise, Settlement, Ticket } from './budget.ts'
 import type { Exhausted, PermitNeed, Spent } from './permit.ts'
 import { isCertain, learn, readTerms, reportFor, writeTerms, type Sent, type Terms } from './terms.ts'
@@ -30,11 +30,9 @@ export class Purse {
 
   async ask(id: string, need: PermitNeed): Promise<PurseAnswer> {
     let terms = this.#budget.terms(need.vendor)
-    let plan: Plan | undefined
     for (let tries = 0; tries < TRIES; tries++) {
-      const planned = this.#plans.for(need, terms, this.#budget.now())
-      if ('outcome' in planned) return planned
-      plan = planned
+      const plan = this.#plans.for(need, terms, this.#budget.now())
+      if ('outcome' in plan) return plan
       const taken = await this.#budget.take(id, plan, terms)
       if (taken.outcome === 'unavailable') return { outcome: 'unavailable' }
       if (taken.outcome === 'busy') break
@@ -45,18 +43,21 @@ export class Purse {
       const refusal = taken.outcome === 'full' ? refusedBy(plan, taken.counts, taken.at) : undefined
       if (refusal !== undefined) return refusal
     }
-    return this.#later(plan)
+    return this.#later(need)
   }
 
   async giveBack(ticket: Ticket): Promise<void> {
     await this.#budget.giveBack(ticket)
   }
 
-  async settle(ticket: Ticket, spent: Spent): Promise<void> {
+  /** Says whether another program spends the same quota; `isSharedIndeed`: a budget that knows better said it. */
+  async settle(ticket: Ticket, spent: Spent, isSharedIndeed?: boolean): Promise<boolean> {
     const { plan, at } = ticket
     const sent: Sent = { charges: plan.charges, takenAt: at, answeredAt: Math.max(at, this.#budget.now()) }
-    const { isShared, terms } = await this.#budget.settle(ticket, settlementOf(plan, sent, spent))
-    if (terms !== undefined) await this.#amend(plan, terms, known => learn(known, sent, spent, isShared))
+    const settled = await this.#budget.settle(ticket, settlementOf(plan, sent, spent))
+    const isShared = isSharedIndeed ?? settled.isShared
+    if (settled.terms !== undefined) await this.#amend(plan, settled.terms, terms => learn(terms, sent, spent, isShared))
+    return isShared
   }
 
   /** Others may amend at the same time: what was learned is applied to whatever is in force. */
@@ -72,15 +73,9 @@ export class Purse {
     }
   }
 
-  #later(plan: Plan | undefined): Exhausted {
-    const short = plan?.charges.find(({ meter }) => meter.shortest)?.meter
-    return {
-      outcome: 'exhausted',
-      pool: short?.pool ?? '',
-      window: short?.window ?? '15min',
-      cause: 'yield',
-      resetAt: this.#budget.now() + this.#soonMs,
-    }
+  #later({ vendor, cost }: PermitNeed): Exhausted {
+    const which = shortestOf(vendors[vendor].facts, cost[0]?.pool)
+    return { outcome: 'exhausted', ...which, cause: 'yield', resetAt: this.#budget.now() + this.#soonMs }
   }
 }
 
@@ -96,11 +91,10 @@ function settlementOf(plan: Plan, sent: Sent, { outcome, status, report }: Spent
 
 /** It may have been counted where it was answered: in the window that has begun since, unless it was charged there already. */
 function lateOf({ counters }: Plan, { answeredAt }: Sent): Counter[] {
-  const charged = new Set(counters.map(({ meter, windowId }) => `${meter.poolKey}:${meter.window}:${windowId}`))
-  const own = new Map(counters.map(counter => [`${counter.meter.poolKey}:${counter.meter.window}`, counter]))
+  const charged = new Set(counters.map(({ meter, windowId }) => counterKey(meter, windowId)))
+  const own = new Map(counters.map(counter => [counter.meter, counter]))
   return [...own.values()].flatMap(counter => {
     const windowId = windowIdAt(counter.meter, answeredAt)
-    const name = `${counter.meter.poolKey}:${counter.meter.window}:${windowId}`
-    return charged.has(name) ? [] : [{ ...counter, windowId, holds: false }]
+    return charged.has(counterKey(counter.meter, windowId)) ? [] : [{ ...counter, windowId, holds: false }]
   })
 }

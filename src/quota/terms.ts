@@ -2,7 +2,7 @@
 // decision is planned with a document and holds only while that very document is in force, so that a lesson reaches all
 // processes with their next call.
 import type { RateReport } from '../vendors/vendors.ts'
-import { closureName, meterName, windowIdAt, type Charged, type Meter } from './meters.ts'
+import { closureName, meterName, windowEndAt, windowIdAt, type Charged, type Meter } from './meters.ts'
 import type { Spent } from './permit.ts'
 
 export interface Terms {
@@ -74,10 +74,8 @@ function closeFull(terms: Terms, { charges, answeredAt }: Sent, { report }: Spen
     const { limit, used } = reportFor(report, meter) ?? {}
     return !meter.aligned && used !== undefined && used >= (limit ?? limitOf(terms, meter)) * meter.share * 2
   })
-  return full.reduce((all, { meter }) => close(all, meter, windowEnd(meter, answeredAt)), terms)
+  return full.reduce((all, { meter }) => close(all, meter, windowEndAt(meter, answeredAt)), terms)
 }
-
-const windowEnd = (meter: Meter, instant: number): number => (windowIdAt(meter, instant) + 1) * meter.windowMs
 
 const close = (terms: Terms, meter: Meter, until: number): Terms => {
   const name = closureName(meter)
@@ -109,6 +107,6 @@ function refuse(terms: Terms, sent: Sent, spent: Spent, refusal: NonNullable<Spe
 /** Of a call that left before an edge, or just after it, the vendor may speak of the window before: closing the new one would waste it. */
 function closedUntil(meter: Meter, { takenAt, answeredAt }: Sent, retryAt: number | undefined): number {
   const startAt = windowIdAt(meter, answeredAt) * meter.windowMs
-  if (!meter.aligned) return retryAt ?? windowEnd(meter, answeredAt)
+  if (!meter.aligned) return retryAt ?? windowEndAt(meter, answeredAt)
   return takenAt - startAt < meter.guardMs ? startAt + meter.guardMs : startAt + meter.windowMs + meter.guardMs
 }

@@ -6,6 +6,8 @@ import type { Redis, RedisOptions } from './redis.ts'
 
 // A first call includes the TLS handshake, often across a continent.
 const DEADLINE_MS = 1000
+/** Nobody tells of a restart behind an endpoint: every so often it counts as another connection. */
+const LOOK_AGAIN_MS = 60_000
 
 export function openRedisRest(url: URL, options: RedisOptions): Redis {
   const { token = '', clock, deadlineMs = DEADLINE_MS, fetch: post = fetch } = options
@@ -27,7 +29,10 @@ export function openRedisRest(url: URL, options: RedisOptions): Redis {
       throw error instanceof TypeError && error.cause !== undefined ? error.cause : error
     }
   }
-  return new RedisOverWire({ send, connections: () => 0, close: () => Promise.resolve() }, outage)
+  return new RedisOverWire(
+    { send, connections: () => Math.floor(clock.now() / LOOK_AGAIN_MS), close: () => Promise.resolve() },
+    outage,
+  )
 }
 
 // Only 400 is the server refusing the command; every other failure is the service refusing us.

@@ -29,7 +29,7 @@ export interface Redis {
   ping(): Promise<void>
   /** The server's run_id: tells a restarted (emptied) server from the same one. A service that hides it says `unknown`. */
   runId(): Promise<string>
-  /** How many connections were made so far. After one more, the server may be another or have other data; REST has none. */
+  /** How many connections were made so far. After one more, the server may be another or have other data. */
   connections(): number
   close(): Promise<void>
 }

@@ -111,7 +111,12 @@ export class Desk {
   /** A call that is under way until it is ended. */
   async send(need: PermitNeed): Promise<{ settle(spent?: Spent): Promise<void>; giveBack(): Promise<void> }> {
     const { ticket } = await this.grant(need)
-    return { settle: (spent = ok()) => this.#purse.settle(ticket, spent), giveBack: () => this.#purse.giveBack(ticket) }
+    return {
+      settle: async (spent = ok()) => {
+        await this.#purse.settle(ticket, spent)
+      },
+      giveBack: () => this.#purse.giveBack(ticket),
+    }
   }
 
   async grant(need: PermitNeed): Promise<Granted> {

@@ -111,6 +111,28 @@ describe('the budget when its servers fail', { timeout: 120_000 }, () => {
     server.thaw()
   })
 
+  test('what a hanging Redis may have counted without answering is not lost to backfill', async () => {
+    const quota = await process({ deadlineMs: NEVER_MS })
+    await hear(quota)
+    await server.freeze()
+    const asked = await Promise.all(Array.from({ length: 60 }, () => quota.take(backfill)))
+    assert(asked.every(({ outcome }) => outcome === 'unavailable'))
+    server.thaw()
+    const first = await eventually(async () => granted(await quota.take(backfill)))
+    await first.giveBack()
+    assert.equal(await takeAll(quota, backfill), ALLOWED - 20 - 1)
+  })
+
+  test('calls that Redis has missed are not taken for another program', async () => {
+    const near = await process()
+    const far = await process({ url: 'redis://127.0.0.1:1' })
+    await hear(near)
+    for (let n = 0; n < 10; n++) await granted(await far.take(detail)).settle({ ...spent, report: undefined })
+    const report = { pools: { read: [{ windowSeconds: 900, limit: 100, used: 12 }] } }
+    await granted(await near.take(detail)).settle({ ...spent, report })
+    for (let n = 0; n < 3; n++) granted(await near.take(detail))
+  })
+
   test('what was spent without Redis is counted in it before it grants again', async () => {
     const quota = await process()
     await hear(quota)

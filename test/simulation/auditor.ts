@@ -116,7 +116,7 @@ interface WindowRow {
   readonly used: number
 }
 
-/** What we count is never less than what arrived, and what we count of our own never more than we may use. */
+/** What we count is never less than what arrived. */
 async function countsCover(run: Run): Promise<string[]> {
   if (!run.traits.isCalm) return []
   const rows = await run.database.query<WindowRow>('select pool, window_name, starts_at, used from quota_window')

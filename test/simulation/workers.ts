@@ -191,7 +191,9 @@ const permitsFrom =
     const permit = {
       sendBefore: Number.POSITIVE_INFINITY,
       giveBack: () => purse.giveBack(ticket),
-      settle: (spent: Spent) => purse.settle(ticket, spent),
+      settle: async (spent: Spent) => {
+        await purse.settle(ticket, spent)
+      },
     }
     return { outcome: 'granted', permit, remaining }
   }
