@@ -53,7 +53,14 @@ export type {
 } from './webhooks.ts'
 export { PER_PAGE_MAX as STRAVA_PER_PAGE_MAX, type StravaEndpoints, type StravaUpdate } from './strava/endpoints.ts'
 export { STREAM_KEYS, type StravaStreams, type StreamKey } from './strava/streams.ts'
-export type { StravaActivity, StravaActivityDetail, StravaLap, StravaPhoto, StravaPushSubscription } from './strava/wire.ts'
+export type {
+  StravaActivity,
+  StravaActivityDetail,
+  StravaLap,
+  StravaPhoto,
+  StravaPushSubscription,
+  StravaSplit,
+} from './strava/wire.ts'
 export { BACKFILL_DAYS_MAX as GARMIN_BACKFILL_DAYS_MAX, type GarminEndpoints } from './garmin/endpoints.ts'
 export { isTentative, type GarminActivity, type GarminActivityDetails, type GarminSleep } from './garmin/wire.ts'
 export type { OuraEndpoints, OuraRange } from './oura/endpoints.ts'

@@ -121,6 +121,18 @@ test('laps and photos are read; a photo’s id is a UUID and its place may be mi
   assert.equal(photos.value.broken.length, 1)
 })
 
+test('splits are read with the detail; a climb that is no number costs the climb, not the split', () => {
+  const split = { split: 1, distance: 1000.4, elapsed_time: 301.5, moving_time: 300, average_speed: 3.33, pace_zone: 0 }
+  const read = readRun({
+    splits_metric: [{ ...split, elevation_difference: 'up', kudos: 1 }, { split: 2 }],
+    splits_standard: [{ ...split, distance: 1609.3, average_heartrate: null }],
+  })
+  assert.deepEqual(read['splits_metric'], [{ ...split, elapsed_time: 302, elevation_difference: undefined }, { split: 2 }])
+  assert.deepEqual(read['splits_standard'], [{ ...split, elapsed_time: 302, distance: 1609.3, average_heartrate: null }])
+  assert(!('splits_metric' in readRun({})))
+  assert.equal(readRun({ splits_metric: 'none' })['splits_metric'], undefined)
+})
+
 test('a subscription is read from the short and from the long answer', () => {
   const create = endpoints.createSubscription({ callbackUrl: 'https://x', verifyToken: 'v' })
   assert.deepEqual(create.read(answer({ id: 1 })), { outcome: 'ok', value: { id: '1' } })

@@ -68,6 +68,19 @@ export const lap = z.object({
   end_index: optional(whole),
 })
 
+/** A kilometre (`splits_metric`) or a mile (`splits_standard`); only on foot. */
+export const split = z.object({
+  split: optional(whole),
+  distance: optional(decimal),
+  elapsed_time: optional(whole),
+  moving_time: optional(whole),
+  elevation_difference: optional(decimal),
+  average_speed: optional(decimal),
+  average_grade_adjusted_speed: optional(decimal),
+  average_heartrate: optional(decimal),
+  pace_zone: optional(whole),
+})
+
 export const summary = z.object(summaryFields)
 
 export const detail = z.object({
@@ -78,6 +91,8 @@ export const detail = z.object({
   gear: optional(z.object({ id, name: optional(text) })),
   photos: optional(z.object({ count: optional(whole) })),
   laps: optional(z.array(lap)),
+  splits_metric: optional(z.array(split)),
+  splits_standard: optional(z.array(split)),
 })
 
 /** Not in the documentation. Keys of `urls` and `sizes` are the size asked for. */
@@ -115,6 +130,7 @@ export const fault = z.object({
 export type StravaActivity = z.infer<typeof summary>
 export type StravaActivityDetail = z.infer<typeof detail>
 export type StravaLap = z.infer<typeof lap>
+export type StravaSplit = z.infer<typeof split>
 export type StravaPhoto = z.infer<typeof photo>
 export type StravaPushSubscription = z.infer<typeof pushSubscription>
 export type StravaFault = z.infer<typeof fault>
