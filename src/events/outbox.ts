@@ -1,0 +1,41 @@
+// What is to be told of a change is written in the change's own transaction: what was stored is told, what was rolled back is not,
+// and a crash in between loses nothing. The rows leave later, at least once; the row's id is the event's id.
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import { loadQueries, type Queryable } from '../db/db.ts'
+import type { Event } from './subjects.ts'
+
+const sql = loadQueries(new URL('outbox.sql', import.meta.url), ['add', 'erase'])
+
+export class Outbox {
+  readonly #clock: Clock
+  readonly #newId: NewId
+
+  constructor({ clock, newId }: { readonly clock: Clock; readonly newId: NewId }) {
+    this.#clock = clock
+    this.#newId = newId
+  }
+
+  /** All of them, or with the caller's transaction none. Ids grow in the order given. */
+  async add(tx: Queryable, ...events: readonly Event[]): Promise<void> {
+    if (events.length === 0) return
+    const rows = events.map(({ subject, payload }) => ({ id: this.#newId(), subject, payload }))
+    await tx.query(sql.add, [JSON.stringify(rows), new Date(this.#clock.now())])
+  }
+}
+
+interface Whose {
+  readonly athleteId: string
+  readonly vendor: string
+  readonly before?: Date
+}
+
+/** Of the form that accounts' Eraser has; engine.ts brings the two together. */
+export const outboxEraser = {
+  tables: ['outbox'],
+  // Not counted: a receipt counts what the vendor delivered, and these rows only tell of it.
+  erase: async (tx: Queryable, { athleteId, vendor, before }: Whose): Promise<Record<string, number>> => {
+    await tx.query(sql.erase, [athleteId, vendor, before ?? null])
+    return {}
+  },
+} as const
