@@ -2,13 +2,14 @@
 // stops. Read it to see the house at once; it decides nothing else.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { Activities, activitiesEraser } from './activities/activities.ts'
 import { Accounts, Connections, openSecrets, Parting, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
 import { Calls, type Fetch } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, openPglite, openPostgres, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
-import { openNats, type Nats } from './events/events.ts'
+import { openNats, outboxEraser, type Nats } from './events/events.ts'
 import { buildApp, httpServer, type App, type Finding, type Part } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { PacelineError } from './kernel/errors.ts'
@@ -25,7 +26,7 @@ import { openSimulator } from './simulator/simulator.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
 /** The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. */
-export const erasers: readonly Eraser[] = [quotaEraser]
+export const erasers: readonly Eraser[] = [quotaEraser, activitiesEraser, outboxEraser]
 
 export interface EngineOptions {
   readonly config: Config
@@ -68,10 +69,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
   const vendors = (): VendorName[] => vendorNames.filter(name => vendor(name) !== undefined)
   const quota = quotaOf(foundation, config, servers.redis, vendors)
-  const rooms = accountsOf(
-    { ...foundation, quota, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() },
-    config,
-  )
+  const rooms = roomsOf({ ...foundation, quota, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }, config)
   const bell = new BossBell(database, clock)
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, quota, bell, clock, database }) : []
 
@@ -151,10 +149,11 @@ async function openFoundation(
   return { system, clock, random, newId: idMaker(clock, random), metrics, database, secrets, migrated }
 }
 
-interface AccountRooms {
+interface Rooms {
   readonly accounts: Accounts
   readonly connections: Connections
   readonly parting: Parting
+  readonly activities: Activities
 }
 
 interface Outside {
@@ -164,7 +163,7 @@ interface Outside {
   readonly publicUrl: () => string
 }
 
-function accountsOf(foundation: Foundation & Outside, config: Config): AccountRooms {
+function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const { fetch, random, secrets, quota } = foundation
   const slots = Object.fromEntries(vendorNames.map(name => [name, new Slots(config.streams.concurrency)])) as Record<
     VendorName,
@@ -174,7 +173,7 @@ function accountsOf(foundation: Foundation & Outside, config: Config): AccountRo
   const connections = new Connections({ ...foundation, calls, box: new SecretBox(secrets.keys, random) })
   const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
   const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
-  return { accounts: new Accounts(foundation), connections, parting }
+  return { accounts: new Accounts(foundation), connections, parting, activities: new Activities(foundation) }
 }
 
 function quotaOf(foundation: Foundation, config: Config, redis: Redis | undefined, vendors: () => VendorName[]): Quota {
@@ -265,7 +264,7 @@ function workerPart(bell: Bell): Part {
   }
 }
 
-interface Scheduled extends AccountRooms {
+interface Scheduled extends Rooms {
   readonly quota: Quota
   readonly bell: Bell
   readonly clock: Clock

@@ -1,0 +1,234 @@
+// The athlete's activities, laps, photos and check-ins as rows. Whatever stores takes the caller's transaction, so that rows and the
+// importer's cursor are committed together; storing the same again changes nothing but when it was last seen.
+// Others hear of a new or deleted activity through the outbox, in the same transaction. What to fetch and when is not known here.
+import assert from 'node:assert/strict'
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import { loadQueries, type Database, type Queryable } from '../db/db.ts'
+import { Outbox } from '../events/events.ts'
+import type { FoursquareCheckin, StravaActivityDetail, StravaLap, StravaPhoto } from '../vendors/vendors.ts'
+import {
+  lapOf,
+  type Activity,
+  type Checkin,
+  type ManualEntry,
+  type Photo,
+  type ReadActivity,
+  type StreamStatus,
+} from './activity.ts'
+import { paged, placeOf, type Paged } from './place.ts'
+import { instant, storable } from './storable.ts'
+import { checkinRow, detailRow, photoRow, summaryRow, type Summaries } from './translation.ts'
+
+export { STREAM_STATUSES } from './activity.ts'
+export type { Activity, Checkin, Lap, ManualEntry, Photo, ReadActivity, StreamStatus } from './activity.ts'
+export { activitiesEraser } from './eraser.ts'
+export { isCursor, type Paged } from './place.ts'
+export type { Summaries } from './translation.ts'
+
+const store = loadQueries(new URL('store.sql', import.meta.url), [
+  'storeSummaries',
+  'storeDetails',
+  'storePhotos',
+  'removeMissing',
+  'storeCheckins',
+  'createManual',
+])
+const reading = loadQueries(new URL('reading.sql', import.meta.url), [
+  'list',
+  'read',
+  'photos',
+  'owed',
+  'owedPhotos',
+  'counts',
+  'listCheckins',
+])
+
+/** A page of the vendors' longest list, and as many details as an importer may fetch without saving. */
+export const SUMMARIES_MAX = 200
+export const DETAILS_MAX = 50
+
+export type Stored = 'inserted' | 'changed' | 'unchanged'
+
+export interface Counts {
+  readonly listed: number
+  readonly detailed: number
+  /** Activities whose photos are to be fetched, and whose photos were. */
+  readonly photosOwed: number
+  readonly photosSynced: number
+}
+
+export interface PhotosOf {
+  readonly externalId: string
+  readonly photos: readonly StravaPhoto[]
+}
+
+export interface Owed {
+  readonly limit: number
+  /** External ids that are not to be named: parked, or under way. */
+  readonly excluding?: readonly string[]
+}
+
+export interface PageAsked {
+  readonly cursor?: string | undefined
+  readonly limit: number
+}
+
+export interface ActivitiesAsked extends PageAsked {
+  readonly sport?: string | undefined
+  /** At or after. */
+  readonly from?: Date | undefined
+  /** Before. */
+  readonly to?: Date | undefined
+  readonly streams?: StreamStatus | undefined
+}
+
+export interface ActivitiesParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly newId: NewId
+}
+
+interface StoredRow {
+  readonly id: string
+  readonly externalId: string
+  readonly name: string
+  readonly sport: string
+  readonly start: Date
+  readonly stored: Stored
+}
+
+export class Activities {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #newId: NewId
+  readonly #outbox: Outbox
+
+  constructor(parts: ActivitiesParts) {
+    this.#database = parts.database
+    this.#clock = parts.clock
+    this.#newId = parts.newId
+    this.#outbox = new Outbox(parts)
+  }
+
+  /** What became of each, by external id. Of two with one id the later counts. */
+  async storeSummaries<V extends keyof Summaries>(
+    tx: Queryable,
+    athleteId: string,
+    vendor: V,
+    summaries: readonly Summaries[V][],
+  ): Promise<Map<string, Stored>> {
+    assert(summaries.length <= SUMMARIES_MAX, `at most ${SUMMARIES_MAX} summaries at once`)
+    const rows = lastOfEach(summaries.map(summaryRow[vendor])).map(row => ({ id: this.#newId(), ...row }))
+    const stored = await tx.query<StoredRow>(store.storeSummaries, [athleteId, vendor, this.#now(), storable(rows)])
+    const events = stored
+      .filter(row => row.stored === 'inserted')
+      .map(({ id: activityId, externalId, name, sport, start }) => ({
+        subject: 'athlete-ally.activity.imported' as const,
+        payload: { activityId, athleteId, vendor, externalId, name, sport, start: start.toISOString() },
+      }))
+    await this.#outbox.add(tx, ...events)
+    return new Map(stored.map(row => [row.externalId, row.stored]))
+  }
+
+  /** The external ids of those that were listed; a detail of any other is dropped. */
+  async storeDetails(
+    tx: Queryable,
+    athleteId: string,
+    vendor: 'strava',
+    details: readonly StravaActivityDetail[],
+  ): Promise<string[]> {
+    assert(details.length <= DETAILS_MAX, `at most ${DETAILS_MAX} details at once`)
+    const rows = storable(lastOfEach(details.map(detailRow)))
+    return externalIds(await tx.query(store.storeDetails, [athleteId, vendor, this.#now(), rows]))
+  }
+
+  /** All photos of each activity named; what is stored and not among them goes. The external ids of those that were listed. */
+  async storePhotos(tx: Queryable, athleteId: string, vendor: 'strava', photos: readonly PhotosOf[]): Promise<string[]> {
+    const rows = photos.flatMap(({ externalId, photos: all }) =>
+      [...new Map(all.map(photo => [photo.unique_id, photo])).values()].map(photo => photoRow(externalId, photo)),
+    )
+    const named = photos.map(({ externalId }) => externalId)
+    return externalIds(await tx.query(store.storePhotos, [athleteId, vendor, this.#now(), storable(rows), named]))
+  }
+
+  /** Deletes what the vendor no longer has; the external ids of those that were here. */
+  async removeMissing(tx: Queryable, athleteId: string, vendor: keyof Summaries, missing: readonly string[]): Promise<string[]> {
+    const removed = await tx.query<{ id: string; externalId: string }>(store.removeMissing, [athleteId, vendor, missing])
+    const events = removed.map(({ id: activityId, externalId }) => ({
+      subject: 'athlete-ally.activity.deleted' as const,
+      payload: { activityId, athleteId, vendor, externalId },
+    }))
+    await this.#outbox.add(tx, ...events)
+    return externalIds(removed)
+  }
+
+  /** The external ids of those that are new. */
+  async storeCheckins(tx: Queryable, athleteId: string, checkins: readonly FoursquareCheckin[]): Promise<string[]> {
+    const rows = lastOfEach(checkins.map(checkinRow)).map(row => ({ id: this.#newId(), ...row }))
+    const made = new Set(rows.map(row => row.id))
+    const stored = await tx.query<{ id: string; externalId: string }>(store.storeCheckins, [
+      athleteId,
+      'foursquare',
+      storable(rows),
+    ])
+    return externalIds(stored.filter(row => made.has(row.id)))
+  }
+
+  /** Activities without a detail, newest first. */
+  async owed(athleteId: string, vendor: 'strava', { limit, excluding = [] }: Owed): Promise<string[]> {
+    return externalIds(await this.#database.query(reading.owed, [athleteId, vendor, excluding, limit]))
+  }
+
+  /** Activities with photos that were not fetched, or not since their number changed; newest first. */
+  async owedPhotos(athleteId: string, vendor: 'strava', { limit, excluding = [] }: Owed): Promise<string[]> {
+    return externalIds(await this.#database.query(reading.owedPhotos, [athleteId, vendor, excluding, limit]))
+  }
+
+  async counts(athleteId: string, vendor: keyof Summaries): Promise<Counts> {
+    const [counts] = await this.#database.query<Counts>(reading.counts, [athleteId, vendor])
+    assert(counts)
+    return counts
+  }
+
+  /** Newest first. */
+  async list(athleteId: string, { cursor, limit, sport, from, to, streams }: ActivitiesAsked): Promise<Paged<Activity>> {
+    const filters = [sport ?? null, from ? instant(from.getTime()) : null, to ? instant(to.getTime()) : null, streams ?? null]
+    const found = await this.#database.query<Activity>(reading.list, [athleteId, ...placeOf(cursor), ...filters, limit + 1])
+    return paged(found, limit, ({ start, id }) => ({ at: start, id }))
+  }
+
+  /** Undefined when the athlete has no such activity. */
+  async read(athleteId: string, id: string): Promise<ReadActivity | undefined> {
+    type Found = Omit<ReadActivity, 'laps' | 'photos'> & { readonly laps: readonly StravaLap[] }
+    const [found] = await this.#database.query<Found>(reading.read, [athleteId, id])
+    if (found === undefined) return undefined
+    const photos = await this.#database.query<Photo>(reading.photos, [id])
+    return { ...found, laps: found.laps.map(lapOf), photos }
+  }
+
+  /** Entered by hand: no vendor has it, so there are no streams to wait for. */
+  async createManual(athleteId: string, { name, sport, start, elapsedSeconds, distanceMeters }: ManualEntry): Promise<Activity> {
+    const said = [name, sport, instant(start.getTime()), elapsedSeconds, distanceMeters ?? null]
+    const [made] = await this.#database.query<Activity>(store.createManual, [this.#newId(), athleteId, ...said, this.#now()])
+    assert(made)
+    return made
+  }
+
+  /** Newest first. */
+  async checkins(athleteId: string, { cursor, limit }: PageAsked): Promise<Paged<Checkin>> {
+    const found = await this.#database.query<Checkin>(reading.listCheckins, [athleteId, ...placeOf(cursor), limit + 1])
+    return paged(found, limit, ({ at, id }) => ({ at, id }))
+  }
+
+  #now(): Date {
+    return new Date(this.#clock.now())
+  }
+}
+
+const externalIds = (rows: readonly unknown[]): string[] => (rows as readonly { externalId: string }[]).map(row => row.externalId)
+
+/** A vendor's pages shift while they are read: the same activity may be on one twice. */
+const lastOfEach = <T extends { readonly external_id: string }>(rows: readonly T[]): T[] => [
+  ...new Map(rows.map(row => [row.external_id, row])).values(),
+]

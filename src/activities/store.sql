@@ -1,0 +1,136 @@
+-- name: storeSummaries
+-- A page of a list in one statement. It travels as one JSON text, so that a value which is missing shifts nothing. What a summary does
+-- not mention stays; detail, laps and photos are never touched. Sorted, so that two who store the same page wait and do not deadlock.
+with given as (
+  select g.id, g.external_id, m.*,
+    (m.name, m.sport, m.start_time, m.timezone, m.elapsed_seconds, m.moving_seconds, m.distance_meters, m.manual, m.photo_count, m.summary)
+      is not distinct from
+    (a.name, a.sport, a.start_time, a.timezone, a.elapsed_seconds, a.moving_seconds, a.distance_meters, a.manual, a.photo_count, a.summary)
+      as same,
+    a.updated_at_utc as known_update
+  from jsonb_to_recordset($4::text::jsonb) as g (
+    id uuid, external_id text, name text, sport text, start_time timestamptz(3), timezone text, elapsed_seconds integer,
+    moving_seconds integer, distance_meters double precision, manual boolean, photo_count integer, summary jsonb)
+  left join activity a on a.athlete_id = $1 and a.provider = $2 and a.external_activity_id = g.external_id
+  cross join lateral (
+    select coalesce(g.name, a.name, 'Untitled') as name, coalesce(g.sport, a.sport, 'Workout') as sport, g.start_time,
+      coalesce(g.timezone, a.timezone) as timezone, coalesce(g.elapsed_seconds, a.elapsed_seconds) as elapsed_seconds,
+      coalesce(g.moving_seconds, a.moving_seconds) as moving_seconds,
+      coalesce(g.distance_meters, a.distance_meters) as distance_meters, coalesce(g.manual, a.manual, false) as manual,
+      coalesce(g.photo_count, a.photo_count, 0) as photo_count, g.summary) as m
+), stored as (
+  insert into activity as a (id, athlete_id, provider, external_activity_id, name, sport, start_time, timezone, elapsed_seconds,
+    moving_seconds, distance_meters, manual, photo_count, summary, first_seen_at_utc, last_seen_at_utc, updated_at_utc)
+  select g.id, $1, $2, g.external_id, g.name, g.sport, g.start_time, g.timezone, g.elapsed_seconds, g.moving_seconds,
+    g.distance_meters, g.manual, g.photo_count, g.summary, $3, $3, case when g.same then g.known_update else $3 end
+  from given g
+  order by g.external_id
+  on conflict on constraint activity_once do update set
+    name = excluded.name, sport = excluded.sport, start_time = excluded.start_time, timezone = excluded.timezone,
+    elapsed_seconds = excluded.elapsed_seconds, moving_seconds = excluded.moving_seconds,
+    distance_meters = excluded.distance_meters, manual = excluded.manual, photo_count = excluded.photo_count,
+    photos_synced_at = case when excluded.photo_count = a.photo_count then a.photos_synced_at end,
+    summary = excluded.summary, last_seen_at_utc = excluded.last_seen_at_utc, updated_at_utc = excluded.updated_at_utc
+  returning a.id, a.external_activity_id, a.name, a.sport, a.start_time
+)
+select s.id, s.external_activity_id as "externalId", s.name, s.sport, s.start_time as start,
+  case when s.id = g.id then 'inserted' when g.same then 'unchanged' else 'changed' end as stored
+from stored s
+join given g on g.external_id = s.external_activity_id;
+
+-- name: storeDetails
+-- Only what is listed: a detail that comes after its activity was deleted must not bring it back. A detail is a newer word than the
+-- summary also about title, times and photos. The lock is taken in storeSummaries' order.
+with given as (
+  select *
+  from jsonb_to_recordset($4::text::jsonb) as g (
+    external_id text, name text, sport text, start_time timestamptz(3), timezone text, elapsed_seconds integer, moving_seconds integer,
+    distance_meters double precision, manual boolean, photo_count integer, description text, detail jsonb, laps jsonb, splits jsonb)
+), held as (
+  select a.id, a.external_activity_id
+  from activity a
+  where a.athlete_id = $1 and a.provider = $2 and a.external_activity_id in (select external_id from given)
+  order by a.external_activity_id
+  for update
+)
+update activity a set
+  name = coalesce(g.name, a.name), sport = coalesce(g.sport, a.sport), start_time = g.start_time,
+  timezone = coalesce(g.timezone, a.timezone), elapsed_seconds = coalesce(g.elapsed_seconds, a.elapsed_seconds),
+  moving_seconds = coalesce(g.moving_seconds, a.moving_seconds), distance_meters = coalesce(g.distance_meters, a.distance_meters),
+  manual = coalesce(g.manual, a.manual), photo_count = coalesce(g.photo_count, a.photo_count),
+  photos_synced_at = case when coalesce(g.photo_count, a.photo_count) = a.photo_count then a.photos_synced_at end,
+  description = g.description, detail = g.detail, laps = coalesce(g.laps, a.laps), splits = coalesce(g.splits, a.splits),
+  detailed_at = $3, last_seen_at_utc = $3,
+  updated_at_utc = case
+    when (a.detail, a.laps, a.splits) is not distinct from (g.detail, coalesce(g.laps, a.laps), coalesce(g.splits, a.splits))
+    then a.updated_at_utc else $3 end
+from held h
+join given g on g.external_id = h.external_activity_id
+where a.id = h.id
+returning a.external_activity_id as "externalId";
+
+-- name: storePhotos
+-- All photos of the activities in $5, as the vendor has them now: one that is gone there goes here.
+with given as (
+  select *
+  from jsonb_to_recordset($4::text::jsonb) as g (
+    external_id text, unique_id text, caption text, urls jsonb, taken_at timestamptz, location jsonb)
+), held as (
+  select a.id, a.external_activity_id
+  from activity a
+  where a.athlete_id = $1 and a.provider = $2 and a.external_activity_id = any ($5::text[])
+  order by a.external_activity_id
+  for update
+), synced as (
+  update activity a set photos_synced_at = $3
+  from held h
+  where a.id = h.id
+  returning a.id, a.external_activity_id
+), gone as (
+  delete from activity_photo p
+  using synced s
+  where p.activity_id = s.id
+    and not exists (select from given g where g.external_id = s.external_activity_id and g.unique_id = p.unique_id)
+), kept as (
+  insert into activity_photo (activity_id, unique_id, caption, urls, taken_at, location)
+  select s.id, g.unique_id, g.caption, g.urls, g.taken_at, g.location
+  from given g
+  join synced s on s.external_activity_id = g.external_id
+  on conflict (activity_id, unique_id) do update
+  set caption = excluded.caption, urls = excluded.urls, taken_at = excluded.taken_at, location = excluded.location
+)
+select external_activity_id as "externalId"
+from synced;
+
+-- name: removeMissing
+-- Photos and streams go with their activity.
+with held as (
+  select a.id
+  from activity a
+  where a.athlete_id = $1 and a.provider = $2 and a.external_activity_id = any ($3::text[])
+  order by a.external_activity_id
+  for update
+)
+delete from activity a
+using held h
+where a.id = h.id
+returning a.id, a.external_activity_id as "externalId";
+
+-- name: storeCheckins
+insert into checkin as c (id, athlete_id, provider, external_id, created_at, venue, shout, timezone_offset_minutes)
+select g.id, $1, $2, g.external_id, g.created_at, g.venue, g.shout, g.timezone_offset_minutes
+from jsonb_to_recordset($3::text::jsonb) as g (
+  id uuid, external_id text, created_at timestamptz(3), venue jsonb, shout text, timezone_offset_minutes integer)
+order by g.external_id
+on conflict on constraint checkin_once do update
+set created_at = excluded.created_at, venue = coalesce(excluded.venue, c.venue), shout = excluded.shout,
+    timezone_offset_minutes = coalesce(excluded.timezone_offset_minutes, c.timezone_offset_minutes)
+returning id, external_id as "externalId";
+
+-- name: createManual
+insert into activity as a (id, athlete_id, provider, name, sport, start_time, elapsed_seconds, distance_meters, manual, summary,
+  stream_fetch_status, first_seen_at_utc, last_seen_at_utc, updated_at_utc)
+values ($1, $2, 'manual', $3, $4, $5, $6, $7, true, '{}', 'unavailable', $8, $8, $8)
+returning a.id, a.provider as vendor, a.external_activity_id as "externalId", a.name, a.sport, a.start_time as start, a.timezone,
+  a.elapsed_seconds as "elapsedSeconds", a.moving_seconds as "movingSeconds", a.distance_meters as "distanceMeters", a.manual,
+  a.detailed_at is not null as detailed, a.stream_fetch_status as streams;
