@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Accounts, Connections, Parting, SecretBox } from '../src/accounts/accounts.ts'
+import { Activities } from '../src/activities/activities.ts'
 import { Calls } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
 import { Quota, unmetered } from '../src/quota/quota.ts'
@@ -22,6 +23,8 @@ export interface HttpFixture {
   readonly app: App
   readonly accounts: Accounts
   readonly quota: Quota
+  readonly activities: Activities
+  readonly database: Database
   /** Every route of the application, also those that come later, in the order in which they were added. */
   readonly routes: readonly RouteOptions[]
   /** Stands still unless the test moves it. */
@@ -79,6 +82,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
   const secrets = { adminToken: 'pace_admin_of_the_tests', ingestToken: 'pace_ingest_of_the_tests' }
   const accounts = new Accounts({ database, clock, random: secure(), newId, secrets })
   const quota = new Quota({ database, clock, newId, settings: QUOTA_SETTINGS, serverTime: false })
+  const activities = new Activities({ database, clock, newId })
   const parts: HttpParts = {
     version: '1.2.3',
     demo: false,
@@ -88,6 +92,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     accounts,
     ...withoutVendors(database, clock),
     quota,
+    activities,
     vendors: () => [],
     parts: [],
     publicUrl: () => 'http://paceline.test',
@@ -101,6 +106,8 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     app,
     accounts,
     quota,
+    activities,
+    database,
     routes,
     clock,
     athleteId,

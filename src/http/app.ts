@@ -14,6 +14,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Accounts, Connections, Parting } from '../accounts/accounts.ts'
+import type { Activities } from '../activities/activities.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { apiDocument } from './api-document.ts'
@@ -21,6 +22,7 @@ import { connectionLimits, endConnections, onClientError } from './connections.t
 import { notFound, onError, onNotFound, routeOf } from './failures.ts'
 import { guardRoutes } from './identity.ts'
 import { protect } from './protection.ts'
+import { activityRoutes } from './routes/activities.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -57,6 +59,7 @@ export interface HttpParts {
   readonly accounts: Accounts
   readonly connections: Connections
   readonly parting: Parting
+  readonly activities: Activities
   readonly quota: Pick<Quota, 'vendorState' | 'usage'>
   /** The vendors that can be connected: those with credentials, or the demo's. */
   readonly vendors: () => readonly VendorName[]
@@ -106,6 +109,7 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   documentRoutes,
   tokenRoutes,
   connectionRoutes,
+  activityRoutes,
   quotaRoutes,
   adminRoutes,
   simulatedRoutes,
