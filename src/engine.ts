@@ -14,6 +14,7 @@ import { buildApp, httpServer, type App, type Finding, type Part } from './http/
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { PacelineError } from './kernel/errors.ts'
 import { folderClock } from './kernel/folder-clock.ts'
+import { Imports, importsEraser } from './imports/imports.ts'
 import { idMaker, type NewId } from './kernel/ids.ts'
 import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
@@ -25,8 +26,11 @@ import { openVendor, vendorNames, type OpenVendor, type VendorName } from './ven
 import { openSimulator } from './simulator/simulator.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
-/** The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. */
-export const erasers: readonly Eraser[] = [quotaEraser, activitiesEraser, outboxEraser]
+/**
+ * The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. Imports first: taking an import's row
+ * away waits for what it is storing, so that the others find it.
+ */
+export const erasers: readonly Eraser[] = [importsEraser, quotaEraser, activitiesEraser, outboxEraser]
 
 export interface EngineOptions {
   readonly config: Config
@@ -45,6 +49,8 @@ export interface Engine {
   readonly service: Service
   readonly app: App
   readonly accounts: Accounts
+  readonly connections: Connections
+  readonly imports: Imports
   readonly secrets: Secrets
   /** The migrations that this opening applied. */
   readonly migrated: readonly string[]
@@ -69,8 +75,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
   const vendors = (): VendorName[] => vendorNames.filter(name => vendor(name) !== undefined)
   const quota = quotaOf(foundation, config, servers.redis, vendors)
-  const rooms = roomsOf({ ...foundation, quota, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }, config)
   const bell = new BossBell(database, clock)
+  const outside = { quota, bell, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
+  const rooms = roomsOf({ ...foundation, ...outside }, config)
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, quota, bell, clock, database }) : []
 
   const app = await buildApp({
@@ -93,6 +100,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const localUrl = (): string => `http://${localHost(config.host)}:${http.port()}`
   const whole = serviceGroup('paceline', [
     timeFollower(system, database),
+    ...(roles.includes('worker') ? [rooms.imports.work()] : []),
     bell.service,
     ...schedules,
     ...(roles.includes('api') ? [http.service] : []),
@@ -101,7 +109,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   return {
     service: whole,
     app,
-    accounts: rooms.accounts,
+    ...rooms,
     secrets,
     migrated: foundation.migrated,
     publicUrl,
@@ -154,10 +162,12 @@ interface Rooms {
   readonly connections: Connections
   readonly parting: Parting
   readonly activities: Activities
+  readonly imports: Imports
 }
 
 interface Outside {
   readonly quota: Quota
+  readonly bell: Bell
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly fetch: Fetch
   readonly publicUrl: () => string
@@ -173,7 +183,9 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const connections = new Connections({ ...foundation, calls, box: new SecretBox(secrets.keys, random) })
   const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
   const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
-  return { accounts: new Accounts(foundation), connections, parting, activities: new Activities(foundation) }
+  const activities = new Activities(foundation)
+  const imports = new Imports({ ...foundation, connections, activities, pollMinutes: config.pollMinutes })
+  return { accounts: new Accounts(foundation), connections, parting, activities, imports }
 }
 
 function quotaOf(foundation: Foundation, config: Config, redis: Redis | undefined, vendors: () => VendorName[]): Quota {
@@ -271,7 +283,7 @@ interface Scheduled extends Rooms {
   readonly database: Database
 }
 
-function scheduled({ bell, clock, accounts, connections, parting, quota, database }: Scheduled): Service[] {
+function scheduled({ bell, clock, accounts, connections, parting, imports, quota, database }: Scheduled): Service[] {
   const work: Record<string, { expression: string; work: () => Promise<void> }> = {
     'accounts-prune': {
       expression: '40 3 * * *',
@@ -290,7 +302,7 @@ function scheduled({ bell, clock, accounts, connections, parting, quota, databas
     // PGlite has no autovacuum; without it 20,000 finished jobs take 18 MB instead of 2.
     ...(database.kind === 'pglite' && { 'store-vacuum': { expression: '20 3 * * *', work: () => vacuum(database) } }),
   }
-  const starts = Object.entries(work).map(([name, schedule]) => cron(bell, clock, name, schedule))
+  const starts = [...Object.entries(work).map(([name, schedule]) => cron(bell, clock, name, schedule)), ...imports.schedules()]
   return [
     service('schedules', {
       open: async () => {

@@ -5,8 +5,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Accounts, Connections, Parting, SecretBox } from '../src/accounts/accounts.ts'
 import { Activities } from '../src/activities/activities.ts'
+import { VirtualBell } from '../src/bell/bell.ts'
 import { Calls } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
+import { Imports } from '../src/imports/imports.ts'
 import { Quota, unmetered } from '../src/quota/quota.ts'
 import { Slots } from '../src/kernel/slots.ts'
 import { buildApp, type App, type HttpParts } from '../src/http/http.ts'
@@ -83,6 +85,18 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
   const accounts = new Accounts({ database, clock, random: secure(), newId, secrets })
   const quota = new Quota({ database, clock, newId, settings: QUOTA_SETTINGS, serverTime: false })
   const activities = new Activities({ database, clock, newId })
+  const outside = withoutVendors(database, clock)
+  const imports = new Imports({
+    database,
+    clock,
+    newId,
+    bell: new VirtualBell(clock),
+    connections: outside.connections,
+    activities,
+    quota,
+    vendor: () => undefined,
+    pollMinutes: 30,
+  })
   const parts: HttpParts = {
     version: '1.2.3',
     demo: false,
@@ -90,9 +104,10 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     clock,
     newId,
     accounts,
-    ...withoutVendors(database, clock),
+    ...outside,
     quota,
     activities,
+    imports,
     vendors: () => [],
     parts: [],
     publicUrl: () => 'http://paceline.test',

@@ -41,6 +41,8 @@ const reading = loadQueries(new URL('reading.sql', import.meta.url), [
   'owed',
   'owedPhotos',
   'counts',
+  'startedSince',
+  'zone',
   'listCheckins',
 ])
 
@@ -67,6 +69,8 @@ export interface Owed {
   readonly limit: number
   /** External ids that are not to be named: parked, or under way. */
   readonly excluding?: readonly string[]
+  /** Have a detail that is out of date. */
+  readonly also?: readonly string[]
 }
 
 export interface PageAsked {
@@ -176,8 +180,8 @@ export class Activities {
   }
 
   /** Activities without a detail, newest first. */
-  async owed(athleteId: string, vendor: 'strava', { limit, excluding = [] }: Owed): Promise<string[]> {
-    return externalIds(await this.#database.query(reading.owed, [athleteId, vendor, excluding, limit]))
+  async owed(athleteId: string, vendor: 'strava', { limit, excluding = [], also = [] }: Owed): Promise<string[]> {
+    return externalIds(await this.#database.query(reading.owed, [athleteId, vendor, excluding, limit, also]))
   }
 
   /** Activities with photos that were not fetched, or not since their number changed; newest first. */
@@ -185,10 +189,21 @@ export class Activities {
     return externalIds(await this.#database.query(reading.owedPhotos, [athleteId, vendor, excluding, limit]))
   }
 
-  async counts(athleteId: string, vendor: keyof Summaries): Promise<Counts> {
-    const [counts] = await this.#database.query<Counts>(reading.counts, [athleteId, vendor])
+  async counts(athleteId: string, vendor: keyof Summaries, tx: Queryable = this.#database): Promise<Counts> {
+    const [counts] = await tx.query<Counts>(reading.counts, [athleteId, vendor])
     assert(counts)
     return counts
+  }
+
+  /** The external ids of those that began at or after `since`. */
+  async startedSince(tx: Queryable, athleteId: string, vendor: keyof Summaries, since: Date): Promise<string[]> {
+    return externalIds(await tx.query(reading.startedSince, [athleteId, vendor, since]))
+  }
+
+  /** The time zone in which the athlete is told times. */
+  async zoneOf(athleteId: string): Promise<string> {
+    const [row] = await this.#database.query<{ zone: string }>(reading.zone, [athleteId])
+    return row?.zone ?? 'UTC'
   }
 
   /** Newest first. */

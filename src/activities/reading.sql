@@ -26,9 +26,11 @@ where activity_id = $1
 order by taken_at nulls last, unique_id;
 
 -- name: owed
+-- $5: also these, though they have one.
 select external_activity_id as "externalId"
 from activity
-where athlete_id = $1 and provider = $2 and detailed_at is null and external_activity_id <> all ($3::text[])
+where athlete_id = $1 and provider = $2 and (detailed_at is null or external_activity_id = any ($5::text[]))
+  and external_activity_id <> all ($3::text[])
 order by start_time desc, id desc
 limit $4;
 
@@ -47,6 +49,19 @@ select count(*) as listed, count(detailed_at) as detailed,
   count(photos_synced_at) as "photosSynced"
 from activity
 where athlete_id = $1 and provider = $2;
+
+-- name: startedSince
+select external_activity_id as "externalId"
+from activity
+where athlete_id = $1 and provider = $2 and start_time >= $3;
+
+-- name: zone
+-- What the athlete said, else where they were last.
+select coalesce(
+  (select timezone from athlete where id = $1),
+  (select timezone from activity where athlete_id = $1 and timezone is not null order by start_time desc limit 1),
+  'UTC'
+) as zone;
 
 -- name: listCheckins
 select id, provider as vendor, external_id as "externalId", created_at as at, venue, shout,

@@ -15,6 +15,7 @@ import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Accounts, Connections, Parting } from '../accounts/accounts.ts'
 import type { Activities } from '../activities/activities.ts'
+import type { Imports } from '../imports/imports.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { apiDocument } from './api-document.ts'
@@ -27,6 +28,7 @@ import { adminRoutes } from './routes/admin.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
+import { importRoutes } from './routes/imports.ts'
 import { quotaRoutes } from './routes/quota.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { simulatedRoutes, type Simulated } from './routes/simulated.ts'
@@ -60,6 +62,7 @@ export interface HttpParts {
   readonly connections: Connections
   readonly parting: Parting
   readonly activities: Activities
+  readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view'>
   readonly quota: Pick<Quota, 'vendorState' | 'usage'>
   /** The vendors that can be connected: those with credentials, or the demo's. */
   readonly vendors: () => readonly VendorName[]
@@ -110,6 +113,7 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   tokenRoutes,
   connectionRoutes,
   activityRoutes,
+  importRoutes,
   quotaRoutes,
   adminRoutes,
   simulatedRoutes,

@@ -85,8 +85,8 @@ test("a call is counted by the answer's status, or by what came instead", async 
   tell('paceline:call', { ...call, outcome: 'ok', status: 200 })
   tell('paceline:call', { ...call, outcome: 'timeout', status: undefined })
   assert.partialDeepStrictEqual(lines, [
-    { level: 'info', endpoint: 'activity-list', status: 200, msg: 'call' },
-    { outcome: 'timeout' },
+    { level: 'debug', endpoint: 'activity-list', status: 200, msg: 'call' },
+    { level: 'info', outcome: 'timeout' },
   ])
   const text = await metrics.text()
   for (const status of ['200', 'timeout']) {

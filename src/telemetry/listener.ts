@@ -32,7 +32,7 @@ export function listen(log: Log, metrics: Metrics): () => void {
       const { vendor, endpoint, callClass, status, outcome, durationMs } = fact
       metrics.vendorRequests.inc({ vendor, endpoint, class: callClass, status: status ?? outcome })
       metrics.vendorSeconds.observe({ vendor, endpoint }, durationMs / 1000)
-      log.info(fact, 'call')
+      log[fact.outcome === 'ok' ? 'debug' : 'info'](fact, 'call')
     }),
     hear('paceline:bell', fact => {
       metrics.bellRings.inc({ bell: fact.bell, outcome: fact.outcome })

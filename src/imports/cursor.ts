@@ -1,0 +1,44 @@
+// Where an import stands, as it is kept in `import_jobs.sync_cursor`. The first four names are the document's; the others are what the
+// phases need. Every field has a meaning after a kill at any point.
+export interface Cursor {
+  /** Start of the oldest activity that was listed, in epoch seconds: the next page begins there. */
+  readonly before?: number
+  readonly activities_imported: number
+  readonly photos_imported: number
+  readonly last_activity_id?: string
+  readonly phase: Phase
+  /** The page of a list that `before` does not move any more: its entries all began at the same second. */
+  readonly page: number
+  /** Details that failed in passing: asked once more at the end. */
+  readonly later: readonly string[]
+  /** Activities that a renewed list showed changed: their details are asked again. */
+  readonly changed: readonly string[]
+  /** Activities whose photos could not be had. */
+  readonly withoutPhotos: readonly string[]
+  /** Failures in a row. */
+  readonly trouble: number
+  /** What an incremental list showed, for seeing deletions. */
+  readonly seen: readonly string[]
+}
+
+/** In this order; `again` retries what failed in passing. */
+export type Phase = 'list' | 'details' | 'photos' | 'again'
+
+const START: Cursor = {
+  activities_imported: 0,
+  photos_imported: 0,
+  phase: 'list',
+  page: 1,
+  later: [],
+  changed: [],
+  withoutPhotos: [],
+  trouble: 0,
+  seen: [],
+}
+
+export const readCursor = (stored: Partial<Cursor>): Cursor => ({ ...START, ...stored })
+
+export interface Problem {
+  readonly externalId: string
+  readonly reason: string
+}

@@ -1,0 +1,184 @@
+// Where imports are asked for and looked at: starting one, polling by itself, and what a person reads about it.
+import type { Activities } from '../activities/activities.ts'
+import type { Connections } from '../accounts/accounts.ts'
+import { cron, type Bell } from '../bell/bell.ts'
+import type { Database } from '../db/db.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { Service } from '../kernel/service.ts'
+import type { Quota } from '../quota/quota.ts'
+import { vendors, type OpenVendor, type StravaEndpoints, type VendorName } from '../vendors/vendors.ts'
+import type { Problem } from './cursor.ts'
+import type { Ending } from './fetching.ts'
+import { JobStore, type ImportJob, type ImportType } from './job-store.ts'
+import { messageOf } from './messages.ts'
+import { StravaImport } from './strava-import.ts'
+import { IMPORT_BELL, ImportWorker } from './worker.ts'
+
+export interface ImportsParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly bell: Bell
+  readonly connections: Connections
+  readonly activities: Activities
+  readonly quota: Pick<Quota, 'forecast' | 'leave'>
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+  readonly pollMinutes: number
+}
+
+export type Started =
+  | { readonly outcome: 'new' | 'running'; readonly job: ImportJob }
+  | { readonly outcome: 'not_connected' | 'needs_reauth' | 'not_imported' }
+
+export interface ImportView {
+  readonly job: ImportJob
+  readonly progress: {
+    readonly listed: number
+    readonly detailed: number
+    readonly photos: number
+    readonly total: number | undefined
+  }
+  readonly eta: number | undefined
+  readonly message: string
+  readonly problems: readonly Problem[]
+}
+
+/** The vendors whose history can be asked for today. */
+export const IMPORTED: readonly VendorName[] = ['strava']
+/** How far an incremental import looks back: late uploads and edits of the last days are found. */
+const LOOK_BACK_MS = 7 * 86_400_000
+const KEPT_MS = 90 * 86_400_000
+
+export class Imports {
+  readonly #parts: ImportsParts
+  readonly #store: JobStore
+  readonly #worker: ImportWorker
+
+  constructor(parts: ImportsParts) {
+    this.#parts = parts
+    this.#store = new JobStore(parts.database)
+    this.#worker = new ImportWorker({
+      ...parts,
+      store: this.#store,
+      owner: parts.newId(),
+      run: (job, leaseMs, signal) => this.#run(job, leaseMs, signal),
+    })
+  }
+
+  /** Has this process run imports; declared before the bell starts. */
+  work(): Service {
+    this.#worker.answer()
+    return this.#worker.service
+  }
+
+  /** Rings for due imports every minute and starts those that nobody asked for; declared before the bell starts. */
+  schedules(): (() => Promise<void>)[] {
+    const { bell, clock } = this.#parts
+    const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
+    return [
+      every('imports-sweep', '* * * * *', async () => {
+        await this.poll()
+        await this.#worker.sweep()
+      }),
+      every('imports-prune', '10 4 * * *', () => this.#store.prune(clock.now() - KEPT_MS)),
+    ]
+  }
+
+  async start(athleteId: string, vendor: VendorName, wish: { type: ImportType; restart?: boolean }): Promise<Started> {
+    const wanted = { athleteId, vendor }
+    const connection = await this.#store.connectionOf(wanted)
+    if (connection === undefined) return { outcome: 'not_connected' }
+    if (!IMPORTED.includes(vendor)) return { outcome: 'not_imported' }
+    if (connection.status !== 'active') return { outcome: 'needs_reauth' }
+    // Without a complete sync there is nothing to add to.
+    const type = connection.lastSyncAt === undefined ? 'full' : wish.type
+    const { newId, bell, clock } = this.#parts
+    const job = await this.#store.create(newId(), { ...wanted, type, restart: wish.restart ?? false }, clock.now())
+    if (job !== undefined) {
+      await bell.ring(IMPORT_BELL, job.id, clock.now())
+      return { outcome: 'new', job }
+    }
+    const live = await this.#store.live(wanted)
+    // It ended between the two looks: then there is room for another one.
+    return live === undefined ? await this.start(athleteId, vendor, wish) : { outcome: 'running', job: live }
+  }
+
+  /** Connecting starts a full import; afterwards what is new is looked for every so often. */
+  async poll(): Promise<void> {
+    const { clock, pollMinutes } = this.#parts
+    const due = await this.#store.wanted(IMPORTED, clock.now() - pollMinutes * 60_000)
+    for (const { athleteId, vendor } of due) await this.start(athleteId, vendor, { type: 'incremental' })
+  }
+
+  async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportView[]> {
+    const jobs = await this.#store.list(athleteId, page)
+    return await Promise.all(jobs.map(job => this.view(job)))
+  }
+
+  async read(athleteId: string, id: string): Promise<ImportView | undefined> {
+    const job = await this.#store.read(athleteId, id)
+    return job && (await this.view(job))
+  }
+
+  /** What is told about it. */
+  async view(job: ImportJob): Promise<ImportView> {
+    const { activities, clock } = this.#parts
+    const { listed, detailed, photosSynced } = await activities.counts(job.athleteId, 'strava')
+    const zone = await activities.zoneOf(job.athleteId)
+    const told = {
+      status: job.status,
+      imported: job.cursor.activities_imported,
+      total: job.total,
+      retryAfter: job.retryAfter?.getTime(),
+      pause: job.pause,
+      error: job.error,
+    }
+    return {
+      job,
+      progress: { listed, detailed, photos: photosSynced, total: job.total },
+      eta: await this.#eta(job),
+      message: messageOf(told, zone, clock.now()),
+      problems: job.problems,
+    }
+  }
+
+  /** When the details and photos that are owed will be here, the other athletes' imports considered. */
+  async #eta(job: ImportJob): Promise<number | undefined> {
+    if (job.total === undefined || job.status === 'completed' || job.status === 'failed') return undefined
+    const { listed, detailed, photosOwed } = await this.#parts.activities.counts(job.athleteId, 'strava')
+    const others = await this.#store.othersOwe(job)
+    return await this.#parts.quota.forecast(job.vendor, { mine: listed - detailed + photosOwed, others })
+  }
+
+  async #run(job: ImportJob, leaseMs: number, signal: AbortSignal): Promise<Ending> {
+    const { database, clock, activities, connections, vendor, quota } = this.#parts
+    const open = vendor(job.vendor)
+    const connection = await this.#store.connectionOf(job)
+    if (open === undefined || connection === undefined) {
+      return {
+        ending: 'failed',
+        code: 'PACE_NOT_CONNECTED',
+        sentence: `${vendors[job.vendor].facts.title} is not connected any more.`,
+      }
+    }
+    const since = job.type === 'full' ? undefined : connection.lastSyncAt
+    const run = new StravaImport(
+      {
+        database,
+        clock,
+        activities,
+        store: this.#store,
+        endpoints: open.endpoints as StravaEndpoints,
+        call: (request, options) => connections.call(connection.id, request, options),
+        signal,
+        leaseMs,
+        since: since && since.getTime() - LOOK_BACK_MS,
+      },
+      job,
+    )
+    const ending = await run.run()
+    if (ending.ending !== 'paused') await quota.leave({ vendor: job.vendor, athleteId: job.athleteId, rank: 2 })
+    return ending
+  }
+}

@@ -1,0 +1,47 @@
+// One request of an import and what it means for it: a value, something to leave out, trouble that may pass, or the end of this run.
+import type { AuthorisedOutcome } from '../accounts/accounts.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+import type { PauseCause } from './job-store.ts'
+
+/** How a run ends. `lost`: another worker has the import now. */
+export type Ending =
+  /** `syncedAt`: the history is complete up to then; undefined when nothing was there to say so. */
+  | { readonly ending: 'completed'; readonly syncedAt: Date | undefined }
+  | { readonly ending: 'paused'; readonly until: number; readonly cause: PauseCause }
+  | { readonly ending: 'failed'; readonly code: ErrorCode; readonly sentence: string }
+  | { readonly ending: 'lost' }
+
+export type Fetched<T> =
+  | { readonly kind: 'value'; readonly value: T }
+  /** The vendor has it no more. */
+  | { readonly kind: 'gone' }
+  /** It will not get better by asking again. */
+  | { readonly kind: 'broken'; readonly reason: string }
+  | { readonly kind: 'trouble'; readonly reason: string }
+  | { readonly kind: 'end'; readonly ending: Ending }
+
+/** The budget service does not answer: look again then. */
+const BUDGET_AWAY_MS = 60_000
+/** A "too many" without a time, which the window's end would tell; the quota knows better at the next attempt. */
+const UNKNOWN_RESET_MS = 60_000
+
+export function fetched<T>(outcome: AuthorisedOutcome<T>, vendorTitle: string, now: number): Fetched<T> {
+  if (outcome.outcome === 'ok') return { kind: 'value', value: outcome.value }
+  if (outcome.outcome === 'absent') return { kind: 'gone' }
+  // An answer that cannot be read may be a proxy's page or a cut line: once more, later, tells.
+  if (outcome.outcome === 'transient' || outcome.outcome === 'timeout' || outcome.outcome === 'malformed') {
+    return { kind: 'trouble', reason: outcome.reason }
+  }
+  if (outcome.outcome === 'forbidden' || outcome.outcome === 'rejected') return { kind: 'broken', reason: outcome.reason }
+  if (outcome.outcome === 'rate_limited') return paused(outcome.retryAt ?? now + UNKNOWN_RESET_MS, 'quota')
+  if (outcome.outcome === 'no_permit') {
+    return outcome.retryAt === undefined ? paused(now + BUDGET_AWAY_MS, 'budget') : paused(outcome.retryAt, 'quota')
+  }
+  if (outcome.outcome === 'not_connected') return failed('PACE_NOT_CONNECTED', `${vendorTitle} is not connected any more.`)
+  return failed('PACE_NEEDS_REAUTH', `${vendorTitle} needs a new consent; connect it again.`)
+}
+
+type End = Extract<Fetched<never>, { kind: 'end' }>
+
+const paused = (until: number, cause: PauseCause): End => ({ kind: 'end', ending: { ending: 'paused', until, cause } })
+const failed = (code: ErrorCode, sentence: string): End => ({ kind: 'end', ending: { ending: 'failed', code, sentence } })

@@ -1,0 +1,103 @@
+-- name: create
+-- A new import, unless one is live. A full one goes on where the last unfinished full one of this connection stopped ($6: unless it is
+-- to begin anew); one of an earlier connection may have been another account's.
+insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, created_at, updated_at)
+select $1, $2, $3, $4, 'queued', coalesce(last.sync_cursor, '{}'), last.total, $5, $5
+from (select 1) as one
+left join lateral (
+  select sync_cursor, total, status from import_jobs
+  where athlete_id = $2 and vendor = $3 and type = 'full'
+    and created_at >= (select connected_at from connection where athlete_id = $2 and vendor = $3)
+  order by id desc limit 1
+) as last on $4 = 'full' and not $6 and last.status = 'failed'
+on conflict do nothing
+returning *
+
+-- name: live
+select * from import_jobs where athlete_id = $1 and vendor = $2 and status in ('queued', 'started', 'rate_limited')
+
+-- name: list
+select * from import_jobs where athlete_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3
+
+-- name: read
+select * from import_jobs where id = $1 and athlete_id = $2
+
+-- name: claim
+-- $4 now. One worker among all processes, and only when it is due.
+update import_jobs
+set status = 'started', epoch = epoch + 1, lease_owner = $2, lease_expires_at = $3, retry_after = null, pause = null,
+    started_at = coalesce(started_at, $4), updated_at = $4
+where id = $1 and (status = 'queued' or (status = 'rate_limited' and retry_after <= $4))
+returning *
+
+-- name: save
+-- Progress, in the transaction that stores the rows; keeps the lease. No row: the lease was lost, and the rows must not be stored either.
+update import_jobs
+set sync_cursor = $3::text::jsonb, total = $4, problems = $5::text::jsonb, lease_expires_at = $6, updated_at = $7
+where id = $1 and epoch = $2 and status = 'started'
+returning id
+
+-- name: pause
+update import_jobs
+set status = 'rate_limited', retry_after = $3, pause = $4, lease_owner = null, lease_expires_at = null, updated_at = $5
+where id = $1 and epoch = $2 and status = 'started'
+returning id
+
+-- name: release
+update import_jobs
+set status = 'queued', lease_owner = null, lease_expires_at = null, updated_at = $3
+where id = $1 and epoch = $2 and status = 'started'
+returning id
+
+-- name: complete
+update import_jobs
+set status = 'completed', lease_owner = null, lease_expires_at = null, finished_at = $3, updated_at = $3
+where id = $1 and epoch = $2 and status = 'started'
+returning id
+
+-- name: fail
+update import_jobs
+set status = 'failed', error = $3, error_code = $4, lease_owner = null, lease_expires_at = null, retry_after = null, finished_at = $5, updated_at = $5
+where id = $1 and epoch = $2 and status in ('queued', 'started', 'rate_limited')
+returning id
+
+-- name: expire
+-- Workers that died: their imports wait for another one.
+update import_jobs
+set status = 'queued', lease_owner = null, lease_expires_at = null, updated_at = $1
+where status = 'started' and lease_expires_at <= $1
+returning id
+
+-- name: due
+select id from import_jobs where status = 'queued' or (status = 'rate_limited' and retry_after <= $1) order by created_at limit 1000
+
+-- name: synced
+-- Moves to the start of the import that completed, never back.
+update connection set last_sync_at = greatest(last_sync_at, $3) where athlete_id = $1 and vendor = $2
+
+-- name: connectionOf
+select id, status, last_sync_at from connection where athlete_id = $1 and vendor = $2
+
+-- name: unstarted
+-- Connections that have never been imported: connecting starts an import.
+select c.athlete_id, c.vendor from connection c
+where c.status = 'active' and c.vendor = any($1)
+  and not exists (select from import_jobs j where j.athlete_id = c.athlete_id and j.vendor = c.vendor and j.created_at >= c.connected_at)
+
+-- name: stale
+-- Connections whose last complete sync is older than $2, or that have none, and no import that is live or newer than that.
+select c.athlete_id, c.vendor from connection c
+where c.status = 'active' and c.vendor = any($1) and (c.last_sync_at <= $2 or c.last_sync_at is null)
+  and not exists (
+    select from import_jobs j where j.athlete_id = c.athlete_id and j.vendor = c.vendor
+      and (j.status in ('queued', 'started', 'rate_limited') or j.created_at > $2)
+  )
+
+-- name: othersOwe
+-- What the other live imports of this vendor still have to fetch, one row each.
+select greatest(0, coalesce(total, 0) - coalesce((sync_cursor->>'activities_imported')::integer, 0)) as owed
+from import_jobs
+where vendor = $1 and athlete_id <> $2 and status in ('queued', 'started', 'rate_limited')
+
+-- name: prune
+delete from import_jobs where finished_at < $1

@@ -1,0 +1,29 @@
+// What a person reads about an import. The sentences are fixed; times are in the athlete's zone.
+import type { ImportStatus } from './job-lifecycle.ts'
+
+export interface Told {
+  readonly status: ImportStatus
+  readonly imported: number
+  readonly total: number | undefined
+  readonly retryAfter: number | undefined
+  readonly pause: 'quota' | 'budget' | 'vendor' | undefined
+  readonly error: string | undefined
+}
+
+export function messageOf(told: Told, zone: string, now: number): string {
+  const { status, imported, total, retryAfter } = told
+  if (status === 'failed') return told.error ?? 'The import failed.'
+  if (status === 'completed')
+    return imported === 0 ? 'Completed: no new activities' : `Completed: ${imported} activities imported`
+  if (status === 'rate_limited' && retryAfter !== undefined) {
+    return told.pause === 'budget' ? 'Waiting for the budget service' : `Rate limited, resuming ${whenIn(zone, retryAfter, now)}`
+  }
+  return total === undefined ? 'Importing' : `Importing: ${imported} of ${total} activities`
+}
+
+/** "tomorrow" only if it is another date where the athlete is. */
+function whenIn(timeZone: string, at: number, now: number): string {
+  const time = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at)
+  const date = (instant: number): string => new Intl.DateTimeFormat('en-CA', { timeZone }).format(instant)
+  return date(Math.max(at, now)) === date(now) ? `at ${time}` : `tomorrow at ${time}`
+}

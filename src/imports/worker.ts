@@ -1,0 +1,89 @@
+// Runs due imports, some at a time. The bell only says which row to look at; the claim decides. A run goes on until a pause or the end,
+// far longer than a bell may be kept waiting, so it is started here and left to itself; a shutdown puts it back.
+import type { Bell } from '../bell/bell.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { service, type Service } from '../kernel/service.ts'
+import type { Ending } from './fetching.ts'
+import type { ImportJob, JobStore } from './job-store.ts'
+
+export const IMPORT_BELL = 'import'
+
+export interface WorkerParts {
+  readonly store: JobStore
+  readonly bell: Bell
+  readonly clock: Clock
+  /** Names this process among those that share the database. */
+  readonly owner: string
+  /** Fetches until the import pauses or ends. */
+  readonly run: (job: ImportJob, leaseMs: number, signal: AbortSignal) => Promise<Ending>
+}
+
+/** Longer than a call with its retry may take (real time). */
+const LEASE_MS = 120_000
+/** Imports at a time in one process; they share the vendors' budget anyway. */
+const AT_ONCE = 8
+
+export class ImportWorker {
+  readonly #parts: WorkerParts
+  readonly #running = new Map<string, Promise<void>>()
+  #stopping = AbortSignal.abort()
+  readonly service: Service = service('imports', {
+    open: signal => {
+      this.#stopping = signal
+    },
+    shut: async () => {
+      await Promise.all(this.#running.values())
+    },
+  })
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+  }
+
+  /** Has this process run imports; declared before the bell starts. */
+  answer(): void {
+    this.#parts.bell.answer(IMPORT_BELL, jobId => this.#wake(jobId))
+  }
+
+  /** The safety net: rings for every due row, whatever became of its bell. */
+  async sweep(): Promise<void> {
+    const { store, bell, clock } = this.#parts
+    for (const id of await store.due(clock.now())) await bell.ring(IMPORT_BELL, id, clock.now())
+  }
+
+  async #wake(jobId: string): Promise<void> {
+    const { store, clock, owner } = this.#parts
+    if (this.#stopping.aborted || this.#running.has(jobId) || this.#running.size >= AT_ONCE) return
+    const job = await store.claim(jobId, owner, clock.now() + this.#leaseMs, clock.now())
+    if (job === undefined) return
+    const running = this.#work(job).finally(() => this.#running.delete(jobId))
+    this.#running.set(jobId, running)
+  }
+
+  async #work(job: ImportJob): Promise<void> {
+    try {
+      await this.#end(job, await this.#parts.run(job, this.#leaseMs, this.#stopping))
+    } catch (error) {
+      if (!this.#stopping.aborted) tell('paceline:fault', { where: 'imports', error })
+      // The sweep, or another process, takes it up again from its cursor.
+      await this.#parts.store.release(job, this.#parts.clock.now()).catch((failure: unknown) => {
+        tell('paceline:fault', { where: 'imports', error: failure })
+      })
+    }
+  }
+
+  async #end(job: ImportJob, ending: Ending): Promise<void> {
+    const { store, bell, clock } = this.#parts
+    if (ending.ending === 'paused') {
+      await store.pause(job, ending.until, ending.cause, clock.now())
+      await bell.ring(IMPORT_BELL, job.id, ending.until)
+    }
+    if (ending.ending === 'failed') await store.fail(job, ending, clock.now())
+    if (ending.ending === 'completed') await store.complete(job, ending.syncedAt, clock.now())
+  }
+
+  get #leaseMs(): number {
+    return LEASE_MS * this.#parts.clock.speed
+  }
+}
