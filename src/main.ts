@@ -16,6 +16,10 @@ const house: House = {
     error: text => {
       process.stderr.write(`${text}\n`)
     },
+    // A line that is wider than the terminal would leave its first part behind.
+    rewrite: process.stdout.isTTY
+      ? text => process.stdout.write(`\r\x1b[K${text.slice(0, process.stdout.columns - 1)}`)
+      : undefined,
   },
   loadConfig: () => loadConfig(),
   openEngine: async (config: Config, { quiet = false, ...options }: OpenOptions) => {

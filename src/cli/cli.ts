@@ -5,6 +5,7 @@ import { parseArguments, usageOf, type Command } from './arguments.ts'
 import { athleteCommand } from './commands/athlete.ts'
 import { connectCommand } from './commands/connect.ts'
 import { doctorCommand } from './commands/doctor.ts'
+import { importCommand } from './commands/import.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { quotaCommand } from './commands/quota.ts'
 import { signInCommand } from './commands/sign-in.ts'
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   athleteCommand,
   tokenCommand,
   connectCommand,
+  importCommand,
   quotaCommand,
   doctorCommand,
   simulateCommand,

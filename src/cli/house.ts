@@ -8,6 +8,8 @@ export interface Terminal {
   /** Prints to standard output and gives the exit code back. */
   line(text: string, exitCode?: number): number
   error(text: string): void
+  /** Shows the text in place of the line that it showed last; undefined where standard output is no terminal. */
+  readonly rewrite?: ((text: string) => void) | undefined
 }
 
 export type OpenOptions = Pick<EngineOptions, 'folder' | 'demo' | 'speed' | 'roles'> & { readonly quiet?: boolean }

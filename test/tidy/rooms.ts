@@ -36,7 +36,14 @@ export const MAY_ENTER: RoomTable = Object.fromEntries(
 export const OPEN_ROOM = 'kernel'
 
 /** Files of no room: they wire, configure and start, and enter everything. */
-export const WIRING: readonly string[] = ['src/engine.ts', 'src/config.ts', 'src/doctor.ts', 'src/roles.ts', 'src/main.ts']
+export const WIRING: readonly string[] = [
+  'src/engine.ts',
+  'src/demo.ts',
+  'src/config.ts',
+  'src/doctor.ts',
+  'src/roles.ts',
+  'src/main.ts',
+]
 
 /** The terminal starts the whole. */
 export const WIRING_ENTERED_BY: readonly string[] = ['cli']

@@ -111,14 +111,14 @@ function windowLine(pool: string, { window, limit, allowed, used, resetAt, close
 const BAR_WIDTH = 20
 
 /** What is begun shows, and only what is full looks full. */
-function bar(used: number, allowed: number): string {
+export function bar(used: number, allowed: number): string {
   const part = allowed === 0 ? 1 : Math.min(1, used / allowed)
   const filled = part < 1 ? Math.min(BAR_WIDTH - 1, Math.ceil(part * BAR_WIDTH)) : BAR_WIDTH
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`
 }
 
 const timeOf = (iso: string): string => `${iso.slice(11, 16)} UTC`
-const dayAndTime = (iso: string): string => `${iso.slice(0, 10)} ${timeOf(iso)}`
+export const dayAndTime = (iso: string): string => `${iso.slice(0, 10)} ${timeOf(iso)}`
 
 function callLines(spent: Usage | undefined, names: ReadonlyMap<string, string>, days: number): string[] {
   const athletes = spent?.athletes ?? []

@@ -1,4 +1,5 @@
 import { PacelineError } from '../../kernel/errors.ts'
+import { connectSample, sampleAthlete, tellImport, type Sample } from '../../demo.ts'
 import type { Engine } from '../../engine.ts'
 import { ROLES, type Role } from '../../roles.ts'
 import { usage, type Arguments, type Command } from '../arguments.ts'
@@ -39,18 +40,31 @@ type Serving = OpenOptions & { readonly json: boolean }
 async function serve(engine: Engine, options: Serving, house: House): Promise<number> {
   const stop = house.stopAsked()
   await engine.service.start()
-  if (options.demo) await sampleAthlete(engine)
+  const sample = options.demo ? await sampleAthlete(engine) : undefined
   const listens = options.roles.includes('api')
   // Before anything is printed: who waits for the link may run a command at once.
   const withdraw = listens ? announce(options.folder, engine.localUrl()) : () => undefined
   try {
     if (listens) await printLink(engine, house)
     house.terminal.line(options.json ? factsOf(engine, options, house) : sentenceOf(options, house))
-    await stop
+    await Promise.all([stop, sample && showDemo(engine, sample, { ...options, stop }, house)])
   } finally {
     withdraw()
   }
   return 0
+}
+
+type Showing = Serving & { readonly stop: Promise<void> }
+
+/** After the link: what happens in the demo is logged, and the link comes first. */
+async function showDemo(engine: Engine, sample: Sample, { json, stop }: Showing, { clock, terminal }: House): Promise<void> {
+  const stopping = new AbortController()
+  void stop.then(() => {
+    stopping.abort()
+  })
+  await connectSample(engine, sample)
+  const telling = { clock, signal: stopping.signal, say: (line: string) => terminal.line(line) }
+  if (!json) await tellImport(engine, sample.athleteId, telling)
 }
 
 /** The first URL on standard output, on a line of its own also with --json: programs look for it. */
@@ -104,9 +118,4 @@ function rolesAsked(input: Arguments): Role[] {
   const unknown = words.find(word => !ROLES.includes(word as Role))
   if (unknown !== undefined) throw usage(upCommand, `There is no role "${unknown}"; there are ${ROLES.join(', ')}.`)
   return [...new Set(words as Role[])]
-}
-
-async function sampleAthlete({ accounts }: Engine): Promise<void> {
-  if ((await accounts.athletes({ limit: 1 })).length === 0)
-    await accounts.createAthlete({ name: 'Sample Athlete', timezone: 'Europe/Berlin' })
 }

@@ -1,0 +1,133 @@
+// Asks the running server for an import and follows it to its end: a line that is rewritten on a terminal, otherwise a line for
+// each change of what is said about it. The import is the server's: whoever stops looking does not stop it.
+import { vendorNames } from '../../vendors/vendors.ts'
+import { usage, type Command } from '../arguments.ts'
+import { connectRunning, good, type Client } from '../client.ts'
+import type { House } from '../house.ts'
+import { bar, dayAndTime } from './quota.ts'
+
+interface Import {
+  readonly id: string
+  readonly status: string
+  readonly progress: { readonly detailed: number; readonly total: number | null }
+  readonly eta: string | null
+  readonly message: string
+  readonly problems: readonly { readonly externalId: string; readonly reason: string }[]
+}
+
+interface Quotas {
+  readonly items: readonly {
+    readonly vendor: string
+    readonly pools: readonly { readonly windows: readonly Window[] }[]
+  }[]
+}
+
+interface Window {
+  readonly window: string
+  readonly allowed: number
+  readonly remaining: number
+}
+
+const LOOK_MS = 1_000
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: "Imports an athlete's history from a vendor and shows how it goes, until it is done.",
+  words: vendorNames.join('|'),
+  fewestWords: 1,
+  mostWords: 1,
+  options: {
+    athlete: { type: 'string', value: 'ID', means: 'whose history (see `athlete list`)' },
+    full: { type: 'boolean', means: 'all of it, not only what is new' },
+    restart: { type: 'boolean', means: 'begin anew instead of going on where a failed one stopped' },
+  },
+  run: async (input, house) => {
+    const [vendor = ''] = input.words
+    const athlete = input.text('athlete')
+    if (!vendorNames.some(name => name === vendor)) throw usage(importCommand, `There is no vendor "${vendor}".`)
+    if (athlete === undefined) throw usage(importCommand, 'import needs --athlete.')
+    const client = await connectRunning(house, house.loadConfig())
+    const body = { vendor, type: input.flag('full') ? 'full' : 'incremental', restart: input.flag('restart') }
+    const begun = good<Import>(await client.ask('POST', '/v1/imports', { body, athlete }))
+    const show = input.json ? silent : shownOn(house, () => quotaLeft(client, vendor, athlete))
+    const last = await follow(begun, () => look(client, begun.id, athlete), show, house)
+    return conclude(last, input.json, house)
+  },
+}
+
+const look = async (client: Client, id: string, athlete: string): Promise<Import> =>
+  good<Import>(await client.ask('GET', `/v1/imports/${id}`, { athlete }))
+
+const isOver = ({ status }: Import): boolean => status === 'completed' || status === 'failed'
+
+interface Shown {
+  show(seen: Import): Promise<void>
+  /** Leaves a rewritten line as it is; what is printed next begins below. */
+  leave(): void
+}
+
+/** Gives what was seen last: the end, or where it stood when a person stopped looking. */
+async function follow(begun: Import, again: () => Promise<Import>, shown: Shown, { clock, stopAsked }: House): Promise<Import> {
+  const stop = new AbortController()
+  void stopAsked().then(() => {
+    stop.abort()
+  })
+  let seen = begun
+  try {
+    for (;;) {
+      await shown.show(seen)
+      if (isOver(seen) || stop.signal.aborted) return seen
+      await clock.sleep(LOOK_MS, stop.signal).catch(() => undefined)
+      if (!stop.signal.aborted) seen = await again()
+    }
+  } finally {
+    shown.leave()
+  }
+}
+
+function conclude(last: Import, json: boolean, { terminal }: House): number {
+  const exitCode = last.status === 'completed' ? 0 : 1
+  if (json) return terminal.line(JSON.stringify(last), exitCode)
+  for (const { externalId, reason } of isOver(last) ? last.problems : []) terminal.line(`  ${externalId}: ${reason}`)
+  if (!isOver(last)) terminal.line(`The import goes on without you; \`paceline import\` shows it again.`)
+  return exitCode
+}
+
+const silent: Shown = { show: () => Promise.resolve(), leave: () => undefined }
+
+function shownOn({ terminal }: House, left: () => Promise<string>): Shown {
+  let said: string | undefined
+  if (terminal.rewrite === undefined) {
+    return {
+      show: async ({ message }) => {
+        if (message !== said) terminal.line(message)
+        said = message
+      },
+      leave: () => undefined,
+    }
+  }
+  return {
+    show: async seen => {
+      terminal.rewrite?.(isOver(seen) ? seen.message : barLine(seen, await left()))
+      said = seen.message
+    },
+    leave: () => {
+      if (said !== undefined) terminal.line('')
+    },
+  }
+}
+
+function barLine({ progress: { detailed, total }, message, eta }: Import, left: string): string {
+  const drawn = total === null ? [] : [bar(detailed, total)]
+  return [...drawn, message, ...(eta === null ? [] : [`done about ${dayAndTime(eta)}`]), ...(left === '' ? [] : [left])].join(
+    '  ',
+  )
+}
+
+/** Of the window that will hold the import up first. */
+async function quotaLeft(client: Client, vendor: string, athlete: string): Promise<string> {
+  const { items } = good<Quotas>(await client.ask('GET', '/v1/quota', { athlete }))
+  const windows = items.filter(each => each.vendor === vendor).flatMap(({ pools }) => pools.flatMap(pool => pool.windows))
+  const [tightest] = windows.toSorted((one, other) => one.remaining - other.remaining)
+  return tightest === undefined ? '' : `${tightest.remaining} of ${tightest.allowed} calls left (${tightest.window})`
+}
