@@ -1,0 +1,4 @@
+import { openMemory } from '../stores.ts'
+import { importLifecycleContract } from './import-lifecycle.contract.ts'
+
+importLifecycleContract('pglite', openMemory)

@@ -1,0 +1,167 @@
+// A history arrives: the real server and the real simulator, two processes that agree on a fast time. Nobody asks for the import.
+import { after, before, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SimulatorState } from '../../src/simulator/simulator.ts'
+import { consent } from '../consent.ts'
+import { launch, paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { prepareFolder, testFolder } from '../stores.ts'
+import { until } from '../waiting.ts'
+
+/** Fewer than what one window of 15 minutes allows. */
+const ACTIVITIES = 40
+const SPEED = ['--speed', '60']
+
+interface Import {
+  readonly id: string
+  readonly type: string
+  readonly status: string
+  readonly message: string
+  readonly progress: unknown
+}
+
+describe('an import', () => {
+  const folder = testFolder()
+  let simulator: Running & { found: string }
+  let server: Up
+  let settings: Settings
+  let athlete: string
+  let headers: Record<string, string>
+  before(async () => {
+    await prepareFolder(join(folder.path, '.paceline'))
+    const anchor = { PACELINE_CLOCK_ANCHOR: new Date().toISOString() }
+    const world = ['simulate', '--port', '0', '--activities', String(ACTIVITIES), ...SPEED]
+    simulator = await started(folder.path, anchor, world, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
+    settings = {
+      ...anchor,
+      STRAVA_CLIENT_ID: '1',
+      STRAVA_CLIENT_SECRET: 'secret',
+      STRAVA_BASE_URL: `${simulator.found}/strava`,
+      // Only the first import begins by itself: the tests ask for the others.
+      PACELINE_POLL_MINUTES: '1440',
+    }
+    server = await up(folder.path, settings, ...SPEED)
+    athlete = (JSON.parse((await cli('athlete', 'create', '--name', 'Ada', '--json')).out) as { id: string }).id
+    headers = { authorization: `Bearer ${(await cli('token', 'create', '--athlete', athlete)).out.trim()}` }
+  })
+  after(async () => {
+    await server.stop()
+    assert.equal((await simulator.stop()).code, 0)
+    folder.remove()
+  })
+  const cli = async (...words: string[]): ReturnType<typeof paceline> => await paceline(folder.path, settings, ...words)
+  const get = async <T>(path: string): Promise<T> => (await (await fetch(`${server.url}${path}`, { headers })).json()) as T
+  const newest = async (): Promise<Import | undefined> => (await get<{ items: Import[] }>('/v1/imports?limit=1')).items[0]
+
+  test('cannot be asked for before the vendor is connected', async () => {
+    const { code, err } = await cli('import', 'strava', '--athlete', athlete)
+    assert.deepEqual([code, err], [1, 'Strava is not connected.\n'])
+  })
+
+  test('begins by itself once it is, and completes', async () => {
+    const url = (await cli('connect', 'strava', '--athlete', athlete)).out.trim()
+    assert.equal((await fetch(await consent(fetch, url), { redirect: 'manual' })).headers.get('location'), '/')
+    await until(async () => (await newest())?.status === 'completed')
+    const { id = '' } = (await newest()) ?? {}
+    assert.partialDeepStrictEqual(await get(`/v1/imports/${id}`), {
+      type: 'full',
+      status: 'completed',
+      message: `Completed: ${ACTIVITIES} activities imported`,
+      progress: { listed: ACTIVITIES, detailed: ACTIVITIES, total: ACTIVITIES },
+      error: null,
+      problems: [],
+    })
+  })
+
+  test('leaves every activity where it can be read, in detail', async () => {
+    const { items } = await get<{ items: { externalId: string; detailed: boolean }[] }>('/v1/activities?limit=200')
+    assert.equal(new Set(items.map(({ externalId }) => externalId)).size, ACTIVITIES)
+    assert(items.every(({ detailed }) => detailed))
+  })
+
+  test('has asked for each detail once and never more than it may', async () => {
+    const { strava } = (await (await fetch(`${simulator.found}/_sim/state`)).json()) as SimulatorState
+    assert.equal(strava.overLimit, 0)
+    assert.equal(strava.requests['GET /api/v3/activities/{id}'], ACTIVITIES)
+  })
+
+  test('is followed by the command line, a line for each thing that is said, until it is done', async () => {
+    const { code, out, err } = await cli('import', 'strava', '--athlete', athlete)
+    assert.deepEqual([code, err], [0, ''])
+    assert.equal(out.trimEnd().split('\n').at(-1), 'Completed: no new activities')
+  })
+
+  test('is shown as it ended with --json, and asked for in full with --full', async () => {
+    const { code, out } = await cli('import', 'strava', '--athlete', athlete, '--full', '--json')
+    assert.equal(code, 0)
+    assert.partialDeepStrictEqual(JSON.parse(out), { type: 'full', status: 'completed' })
+  })
+
+  test('goes on when the one who looks leaves', async () => {
+    const fault = { vendor: 'strava', kind: '429', times: 1 }
+    await fetch(`${simulator.found}/_sim/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(fault),
+    })
+    const words = ['import', 'strava', '--athlete', athlete, '--full']
+    const leaving = launch(folder.path, settings, words)
+    await until(() => leaving.printed.out.includes('Rate limited, resuming '))
+    const staying = cli(...words)
+    leaving.child.kill('SIGINT')
+    const left = await leaving.ended
+    assert.equal(left.code, 1)
+    assert.match(left.out, /The import goes on without you/)
+    const { code, out } = await staying
+    const lines = out.trimEnd().split('\n')
+    assert.deepEqual([code, lines.at(-1)], [0, 'Completed: no new activities'])
+    // Seconds pass in a pause, and nothing new is to be said.
+    assert(lines.every((line, n) => line !== lines[n - 1]))
+  })
+
+  test('needs to be told whose, of which vendor, and a server', async () => {
+    assert.equal((await cli('import', 'strava')).code, 2)
+    assert.equal((await cli('import', 'nike', '--athlete', athlete)).code, 2)
+    const elsewhere = { ...settings, PACELINE_DATA_DIR: join(folder.path, 'elsewhere') }
+    assert.match(
+      (await paceline(folder.path, elsewhere, 'import', 'strava', '--athlete', athlete)).err,
+      /^No Paceline is running/,
+    )
+  })
+})
+
+describe('the import of the demo', () => {
+  const folder = testFolder()
+  const data = join(folder.path, '.paceline', 'demo')
+  const running: Up[] = []
+  const start = async (): Promise<Up> => {
+    const server = await up(folder.path)
+    running.push(server)
+    return server
+  }
+  before(() => prepareFolder(data))
+  after(async () => {
+    for (const server of running) await server.stop()
+    folder.remove()
+  })
+  const saysHowFar = (server: Up): boolean => /^Strava: Importing: \d+ of \d+ activities$/m.test(server.output())
+
+  test('begins at the first start and is told in the terminal, below the link', async () => {
+    const server = await start()
+    await until(() => saysHowFar(server))
+    assert.equal(server.output().split('\n', 1)[0], server.link)
+    assert.equal((await server.stop()).code, 0)
+  })
+
+  test('goes on after a restart, with a consent that the new simulator knows', async () => {
+    const server = await start()
+    const { adminToken = '' } = JSON.parse(readFileSync(join(data, 'secrets.json'), 'utf8')) as Record<string, string>
+    const headers = { authorization: `Bearer ${adminToken}` }
+    await until(async () => {
+      const state = (await (await fetch(`${server.url}/_sim/state`, { headers })).json()) as SimulatorState
+      return (state.strava.requests['GET /api/v3/activities/{id}'] ?? 0) > 0
+    })
+    await until(() => saysHowFar(server))
+  })
+})

@@ -1,0 +1,265 @@
+// Athletes with a simulated Strava history and everything that imports it, on virtual time: days pass in seconds.
+import assert from 'node:assert/strict'
+import { Accounts, Connections, SecretBox } from '../src/accounts/accounts.ts'
+import { Activities } from '../src/activities/activities.ts'
+import { VirtualBell, type Bell } from '../src/bell/bell.ts'
+import { Calls, type CallsParts } from '../src/calls/calls.ts'
+import type { Database } from '../src/db/db.ts'
+import { Imports, type ImportView } from '../src/imports/imports.ts'
+import type { ImportStatus } from '../src/imports/job-lifecycle.ts'
+import { IMPORT_BELL } from '../src/imports/worker.ts'
+import { VirtualClock } from '../src/kernel/clock.ts'
+import { idMaker } from '../src/kernel/ids.ts'
+import { seeded } from '../src/kernel/random.ts'
+import { Slots } from '../src/kernel/slots.ts'
+import type { FrontBudget } from '../src/quota/keeper.ts'
+import { Quota, type QuotaSettings } from '../src/quota/quota.ts'
+import { openSimulator, type Simulator, type SimulatorOptions, type VendorState } from '../src/simulator/simulator.ts'
+import { openVendor } from '../src/vendors/vendors.ts'
+import { consent } from './consent.ts'
+
+export const QUARTER_MS = 900_000
+export const GUARD_MS = 3_000
+/** How closely a test looks on; each look costs a query. */
+const STEP_MS = 10_000
+const SIMULATOR = 'http://simulator.test'
+const STRAVA = `${SIMULATOR}/strava`
+const secrets = { adminToken: 'the-admin-token', ingestToken: 'the-ingest-token' }
+const settings: QuotaSettings = { buffer: 0.05, guardMs: GUARD_MS, liveReserve: 100, backfillYield: 20 }
+
+export interface WorldOptions {
+  readonly activities: number
+  readonly startsAt?: number
+  readonly settings?: Partial<QuotaSettings>
+  readonly pollMinutes?: number
+  readonly limits?: SimulatorOptions['limits']
+  /** How long the vendor takes for an answer; none unless said. */
+  readonly latencyMs?: number
+}
+
+export interface ProcessOptions {
+  /** Decides first, as Redis does. */
+  readonly front?: FrontBudget
+  /** Its bells for the end of a pause come to nothing. */
+  readonly forgets?: boolean
+}
+
+export interface Process {
+  readonly imports: Imports
+  readonly connections: Connections
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** As `kill -9`, or frozen: from now on nothing of it reaches the vendor or the store. */
+  die(): void
+  /** It was only frozen: what it had under way goes on. */
+  revive(): void
+}
+
+/** One metered request that reached the vendor. */
+export interface Asked {
+  readonly at: number
+  readonly path: string
+}
+
+/** Every query of the store is waited for before time moves on. */
+function tracked(database: Database, clock: VirtualClock, gate: () => Promise<void> = () => Promise.resolve()): Database {
+  const passing = async <T>(work: () => Promise<T>): Promise<T> => {
+    await gate()
+    return await clock.track(work())
+  }
+  return {
+    kind: database.kind,
+    query: <T>(text: string, values?: readonly unknown[]) => passing(() => database.query<T>(text, values)),
+    script: text => passing(() => database.script(text)),
+    notify: (channel, payload) => passing(() => database.notify(channel, payload)),
+    transaction: (work, options) => passing(() => database.transaction(work, options)),
+    listen: (channel, listener) => passing(() => database.listen(channel, listener)),
+    close: () => clock.track(database.close()),
+  }
+}
+
+/** Closed while its process is dead. */
+class Gate {
+  #closed: PromiseWithResolvers<void> | undefined
+
+  readonly pass = async (): Promise<void> => {
+    await this.#closed?.promise
+  }
+
+  close(): void {
+    this.#closed = Promise.withResolvers()
+  }
+
+  open(): void {
+    this.#closed?.resolve()
+    this.#closed = undefined
+  }
+}
+
+export class ImportWorld {
+  readonly clock: VirtualClock
+  readonly simulator: Simulator
+  readonly activities: Activities
+  readonly database: Database
+  readonly asked: Asked[] = []
+  readonly #plain: Database
+  readonly #options: WorldOptions
+  readonly #random = seeded(7)
+  readonly #newId
+  /** Hears of every answer before its process does. */
+  onAnswer: (path: string) => void = () => undefined
+  /** The first athlete that connected. */
+  athleteId = ''
+
+  constructor(database: Database, options: WorldOptions) {
+    this.#options = options
+    this.#plain = database
+    this.clock = new VirtualClock(options.startsAt ?? Date.UTC(2026, 2, 10, 6, 1))
+    this.#newId = idMaker(this.clock, this.#random)
+    this.database = tracked(database, this.clock)
+    const { activities, limits } = options
+    const world = { clock: this.clock, activities, nights: 1, publicUrl: SIMULATOR, send: () => Promise.resolve(new Response()) }
+    this.simulator = openSimulator({ ...world, ...(limits && { limits }) })
+    this.activities = new Activities({ database: this.database, clock: this.clock, newId: this.#newId })
+  }
+
+  /** Another process's, as far as the store can tell. */
+  process({ front, forgets = false }: ProcessOptions = {}): Process {
+    const gate = new Gate()
+    const database = tracked(this.#plain, this.clock, gate.pass)
+    const parts = { database, clock: this.clock, newId: this.#newId, random: this.#random }
+    const quota = new Quota({ ...parts, settings: { ...settings, ...this.#options.settings }, front, serverTime: false })
+    const strava = openVendor('strava', { clientId: '1', clientSecret: 'secret', baseUrl: STRAVA })
+    const vendor = (name: string) => (name === 'strava' ? strava : undefined)
+    const connections = new Connections({
+      ...parts,
+      calls: this.#calls(parts, quota, gate),
+      box: new SecretBox([Buffer.alloc(32, 1)], this.#random),
+      vendor,
+      publicUrl: () => 'http://paceline.test',
+    })
+    const bell = new VirtualBell(this.clock)
+    const imports = new Imports({
+      ...parts,
+      bell: forgets ? forgetful(bell, this.clock) : bell,
+      connections,
+      activities: new Activities(parts),
+      quota,
+      vendor,
+      pollMinutes: this.#options.pollMinutes ?? 43_200,
+    })
+    const schedules = imports.schedules()
+    const worker = imports.work()
+    return {
+      imports,
+      connections,
+      start: async () => {
+        await worker.start()
+        await bell.service.start()
+        for (const ringFirst of schedules) await ringFirst()
+      },
+      stop: async () => {
+        await bell.service.stop()
+        await worker.stop()
+      },
+      die: () => {
+        gate.close()
+      },
+      revive: () => {
+        gate.open()
+      },
+    }
+  }
+
+  /** Runs `play` on virtual time. */
+  async run<T>(play: () => Promise<T>): Promise<T> {
+    return await this.clock.runUntil(play())
+  }
+
+  /** A new athlete; the vendor's is the one it made last. */
+  async connect({ connections }: Process): Promise<string> {
+    const accounts = new Accounts({
+      database: this.database,
+      clock: this.clock,
+      random: this.#random,
+      newId: this.#newId,
+      secrets,
+    })
+    const { id } = await accounts.createAthlete({ name: 'Ada', timezone: 'Europe/Berlin' })
+    this.athleteId ||= id
+    await this.consent(connections, id)
+    return id
+  }
+
+  async consent(connections: Connections, athleteId = this.athleteId): Promise<void> {
+    const authorizeUrl = String(await connections.start(athleteId, 'strava'))
+    const back = await consent((url, init) => this.simulator.fetch(url, init), authorizeUrl)
+    const outcome = await connections.finish('strava', Object.fromEntries(back.searchParams))
+    assert.equal(outcome.outcome, 'connected')
+  }
+
+  /** The newest import of an athlete. */
+  async newest({ imports }: Pick<Process, 'imports'>, athleteId = this.athleteId): Promise<ImportView> {
+    const [view] = await imports.list(athleteId, { after: undefined, limit: 1 })
+    assert(view, 'there is no import')
+    return view
+  }
+
+  /** Runs until the newest import is in one of these states. */
+  async until(process: Process, statuses: readonly ImportStatus[], athleteId = this.athleteId): Promise<ImportView> {
+    const newest = 'select status from import_jobs where athlete_id = $1 order by id desc limit 1'
+    for (;;) {
+      const [job] = await this.database.query<{ status: ImportStatus }>(newest, [athleteId])
+      if (job !== undefined && statuses.includes(job.status)) return await this.newest(process, athleteId)
+      await this.clock.sleep(STEP_MS)
+    }
+  }
+
+  async untilDone(process: Process, athleteId = this.athleteId): Promise<ImportView> {
+    return await this.until(process, ['completed', 'failed'], athleteId)
+  }
+
+  async untilPaused(process: Process): Promise<ImportView> {
+    return await this.until(process, ['rate_limited'])
+  }
+
+  get vendor(): VendorState {
+    return this.simulator.control.state().strava
+  }
+
+  /** What arrived at the vendor, by path: `/athlete/activities`, `/activities/1`, `/activities/1/photos`. */
+  requests(path: RegExp): string[] {
+    return this.asked.filter(one => path.test(one.path)).map(one => one.path)
+  }
+
+  #calls(parts: Pick<CallsParts, 'clock' | 'random'>, quota: Quota, gate: Gate): Calls {
+    const slots = new Slots(4)
+    return new Calls({
+      ...parts,
+      fetch: async (url, init) => {
+        await gate.pass()
+        const path = new URL(url).pathname.replace('/strava/api/v3', '')
+        if (!path.endsWith('/oauth/token')) this.asked.push({ at: this.clock.now(), path })
+        if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
+        const response = await this.simulator.fetch(url, init)
+        this.onAnswer(path)
+        return response
+      },
+      permits: quota.take,
+      slots: () => slots,
+    })
+  }
+}
+
+/** Loses what is to ring later, as a bell that forgot with its process does; what rings at once is heard. */
+function forgetful(bell: VirtualBell, clock: VirtualClock): Bell {
+  return {
+    service: bell.service,
+    answer: (name, answer) => {
+      bell.answer(name, answer)
+    },
+    ring: async (name, key, at) => {
+      if (name !== IMPORT_BELL || at <= clock.now()) await bell.ring(name, key, at)
+    },
+  }
+}

@@ -1,0 +1,4 @@
+import { openMemory } from '../stores.ts'
+import { importsContract } from '../contract/imports.contract.ts'
+
+importsContract('pglite', openMemory)
