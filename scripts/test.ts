@@ -25,6 +25,7 @@ const GROUPS = {
 
 interface TestRun {
   readonly groups: readonly (keyof typeof GROUPS)[]
+  /** Files at a time, each in a process of its own; one: all files in one process, which loads everything once. */
   readonly concurrency: number
   readonly needsServers: boolean
   /** Of one test. A file that does not end is watchdog.ts's business; the run is limited for the file that never yields to it. */
@@ -34,8 +35,9 @@ interface TestRun {
 
 const MINUTE_MS = 60_000
 const LIMITS = { testLimitMs: 3 * MINUTE_MS, runLimitMs: 20 * MINUTE_MS }
-// Contracts first: they wait much and work little, and should not be what is waited for at the end.
-const HERMETIC: TestRun = { groups: ['contract', 'unit', 'tidy'], concurrency: 4, needsServers: false, ...LIMITS }
+// One process each, side by side: starting the embedded store anew for every file took longer than the tests themselves.
+const UNIT: TestRun = { groups: ['unit', 'tidy'], concurrency: 1, needsServers: false, ...LIMITS }
+const CONTRACT: TestRun = { ...UNIT, groups: ['contract'] }
 // Two at a time: each of these files keeps a processor, a process or a browser of its own busy.
 const WITH_SERVERS: TestRun = {
   groups: ['simulation', 'distributed', 'e2e', 'browser'],
@@ -51,7 +53,7 @@ const environment = {
   // Each test file is a process of its own, and most load the same modules.
   NODE_COMPILE_CACHE: resolve('node_modules/.cache/paceline/compiled'),
 }
-let current: ChildProcess | undefined
+const children = new Set<ChildProcess>()
 let isInterrupted = false
 /** What a reader of a good result must know. */
 const remarks: string[] = []
@@ -72,7 +74,7 @@ async function main(mode: string | undefined): Promise<number> {
     ...(await step('types', () => command('tsc', ['-p', '.']))),
     ...(await step('format', () => command('oxfmt', ['--check']))),
     ...(await step('lint', () => command('oxlint', []))),
-    ...(await step('unit, tidy and contract tests', () => nodeTest(HERMETIC))),
+    ...(await step('unit, tidy and contract tests', hermetic)),
     ...(mode === 'fast' ? [] : await step('simulation, distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS))),
     ...(mode === 'long' ? await step('long tests', () => nodeTest(LONG)) : []),
     ...(mode === 'long' ? await step('audit', audit) : []),
@@ -102,25 +104,45 @@ async function servers(): Promise<Complaints> {
 
 /** Shows what the command says only when it fails. */
 async function command(name: string, args: readonly string[]): Promise<Complaints> {
-  const child = (current = spawn(name, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] }))
+  const child = begun(spawn(name, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] }))
   const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
   if (code === 0) return []
   console.error(`${out}${err}`.trim())
   return [`${name} found something; its lines are above`]
 }
 
-async function nodeTest(run: TestRun): Promise<Complaints> {
+/** What ends with us. */
+function begun<C extends ChildProcess>(child: C): C {
+  children.add(child)
+  child.once('close', () => children.delete(child))
+  return child
+}
+
+async function hermetic(): Promise<Complaints> {
+  const found = await Promise.all([nodeTest(UNIT), nodeTest(CONTRACT, { aside: true })])
+  return found.flat()
+}
+
+/** `aside`: another run has the terminal; what this one says is shown when it has ended. */
+async function nodeTest(run: TestRun, { aside = false } = {}): Promise<Complaints> {
   const { files, complaints } = filesOf(run)
   if (files.length === 0) {
     remarks.push(`There are no ${run.groups.join(', ')} tests.`)
     return complaints
   }
-  const options = { env: environment, timeout: run.runLimitMs }
-  const child = (current = spawn('node', [...nodeTestFlags(run), ...files], {
-    ...options,
-    stdio: ['inherit', 'inherit', 'pipe'],
-  }))
-  const [[code, signal], errors] = await Promise.all([once(child, 'close'), text(child.stderr)])
+  const child = begun(
+    spawn('node', [...nodeTestFlags(run), ...files], {
+      env: environment,
+      timeout: run.runLimitMs,
+      stdio: ['inherit', aside ? 'pipe' : 'inherit', 'pipe'],
+    }),
+  )
+  const [[code, signal], out, errors] = await Promise.all([
+    once(child, 'close'),
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+  ])
+  process.stdout.write(out)
   const lines = errors.split('\n').filter(Boolean)
   const found = [...complaints, ...lines.filter(isComplaint)]
   // Not the tests' own words, which the reporters have, but the runner's: that the servers did not start, for example.
@@ -141,7 +163,7 @@ function filesOf({ groups }: TestRun): { files: readonly string[]; complaints: C
 const nodeTestFlags = (run: TestRun): readonly string[] => [
   '--import=./test/servers/watchdog.ts',
   '--test',
-  `--test-concurrency=${run.concurrency}`,
+  run.concurrency === 1 ? '--test-isolation=none' : `--test-concurrency=${run.concurrency}`,
   `--test-timeout=${run.testLimitMs}`,
   ...(run.needsServers ? ['--test-global-setup=test/servers/global-setup.ts'] : []),
   '--test-reporter=spec',
@@ -157,10 +179,7 @@ interface AuditReport {
 
 /** A registry that does not answer is no finding; it is said and the run goes on. */
 async function audit(): Promise<Complaints> {
-  const child = (current = spawn('npm', ['audit', '--omit=dev', '--json'], {
-    env: environment,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  }))
+  const child = begun(spawn('npm', ['audit', '--omit=dev', '--json'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] }))
   const report: AuditReport = JSON.parse(await text(child.stdout))
   if (report.metadata === undefined) {
     remarks.push(`Except the audit, because the registry did not answer: ${report.message ?? 'it gave no reason'}`)
@@ -173,7 +192,7 @@ async function audit(): Promise<Complaints> {
 // The child ends by the same signal, in its own way: node --test stops its servers.
 function interrupt(signal: NodeJS.Signals): void {
   isInterrupted = true
-  current?.kill(signal)
+  for (const child of children) child.kill(signal)
 }
 
 process.on('SIGINT', interrupt).on('SIGTERM', interrupt)
