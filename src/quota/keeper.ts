@@ -72,6 +72,8 @@ export class Quota {
     const asker = askerOf(need)
     if (asker !== undefined && !(await this.#turns.ask(asker))) return this.#notYourTurn(need)
     const answer = await this.#decide(this.#newId(), need)
+    // Who cannot be served must not hold up the others: they would ask for their turn until the budget is back.
+    if (answer.outcome === 'unavailable' && asker !== undefined) await this.#turns.leave(asker)
     if (answer.outcome !== 'exhausted') return answer
     // Who waits for another's call is back in a moment, and keeps their place without being told so.
     const soonAt = this.#clock.now() + soonMs(this.#clock)

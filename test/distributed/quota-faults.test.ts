@@ -9,6 +9,7 @@ import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import { Quota, type Permit, type PermitAnswer, type PermitNeed } from '../../src/quota/quota.ts'
 import { openRedis, type Redis } from '../../src/redis/redis.ts'
+import { openVendor } from '../../src/vendors/vendors.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startRedis } from '../servers/redis.ts'
 import type { TestServer } from '../servers/server.ts'
@@ -31,13 +32,15 @@ const detail: PermitNeed = {
   callClass: 'live',
   athleteId: undefined,
 }
-const streams: PermitNeed = { ...detail, endpoint: 'activity-streams' }
+const strava = openVendor('strava', { clientId: '1', clientSecret: 's' }).endpoints
+const streams: PermitNeed = { ...detail, endpoint: strava.activityStreams('7').endpoint }
 const backfill: PermitNeed = { ...detail, callClass: 'backfill' }
 const spent = { outcome: 'ok', status: 200, refusal: undefined }
 
 describe('the budget when its servers fail', { timeout: 120_000 }, () => {
   const fresh = freshDatabase()
   const clock = new ShiftedClock()
+  const newId = idMaker(clock, secure())
   let server: TestServer
   let database: Database
   const opened: Redis[] = []
@@ -66,7 +69,7 @@ describe('the budget when its servers fail', { timeout: 120_000 }, () => {
     const { url = server.url, deadlineMs = 2_000, database: store = database } = more
     const redis = await openRedis({ url, deadlineMs, clock: new SystemClock() })
     opened.push(redis)
-    return new Quota({ database: store, clock, newId: idMaker(clock, secure()), settings, redis, serverTime: false })
+    return new Quota({ database: store, clock, newId, settings, redis, serverTime: false })
   }
   const granted = (answer: PermitAnswer): Permit => {
     assert(answer.outcome === 'granted', answer.outcome)
@@ -100,6 +103,19 @@ describe('the budget when its servers fail', { timeout: 120_000 }, () => {
     assert.equal(await takeAll(quota), ALLOWED - 1)
     const refused = await quota.take(detail)
     assert.deepEqual([refused.outcome, 'cause' in refused && refused.cause], ['exhausted', 'limit'])
+  })
+
+  test('while Redis is away every athlete whose backfill asks hears so, and none is told to wait for another', async () => {
+    const quota = await process()
+    await hear(quota)
+    const [ada, bo] = [newId(), newId()]
+    for (const id of [ada, bo]) await database.query(`insert into athlete (id, name, created_at) values ($1, 'A', now())`, [id])
+    const asked = async (athleteId: string): Promise<string> => (await quota.take({ ...backfill, athleteId })).outcome
+    for (const athleteId of [ada, bo, ada, ada]) assert.equal(await asked(athleteId), 'granted')
+    assert.equal(await asked(ada), 'exhausted')
+    await server.kill()
+    // It is Bo's turn; he is not served, and Ada does not wait for him.
+    assert.deepEqual([await asked(bo), await asked(ada)], ['unavailable', 'unavailable'])
   })
 
   test('a Redis that hangs is unavailable, not waited for', async () => {
