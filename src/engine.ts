@@ -184,8 +184,9 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
   const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
   const activities = new Activities(foundation)
-  const imports = new Imports({ ...foundation, connections, activities, pollMinutes: config.pollMinutes })
-  return { accounts: new Accounts(foundation), connections, parting, activities, imports }
+  const accounts = new Accounts(foundation)
+  const imports = new Imports({ ...foundation, accounts, connections, activities, pollMinutes: config.pollMinutes })
+  return { accounts, connections, parting, activities, imports }
 }
 
 function quotaOf(foundation: Foundation, config: Config, redis: Redis | undefined, vendors: () => VendorName[]): Quota {

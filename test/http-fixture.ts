@@ -91,6 +91,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     clock,
     newId,
     bell: new VirtualBell(clock),
+    accounts,
     connections: outside.connections,
     activities,
     quota,

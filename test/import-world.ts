@@ -142,6 +142,7 @@ export class ImportWorld {
     const imports = new Imports({
       ...parts,
       bell: forgets ? forgetful(bell, this.clock) : bell,
+      accounts: new Accounts({ ...parts, secrets }),
       connections,
       activities: new Activities(parts),
       quota,

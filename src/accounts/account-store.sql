@@ -16,6 +16,9 @@ select 1 as found
 from athlete
 where id = $1;
 
+-- name: timezone
+select timezone from athlete where id = $1;
+
 -- name: createToken
 -- No row when there is no such athlete, rather than an error of the foreign key.
 insert into api_token (id, athlete_id, token_hash, created_at)

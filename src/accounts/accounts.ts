@@ -7,7 +7,8 @@ import type { Random } from '../kernel/random.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import type { Secrets } from './secrets.ts'
 
-export { Connections, type AuthorisedOutcome, type Connection, type ConnectionsParts, type Consent } from './connections.ts'
+export { Connections } from './connections.ts'
+export type { AuthorisedOutcome, Connection, ConnectionsParts, Consent, Unsynced } from './connections.ts'
 export { Parting, type Cause, type PartingParts, type Receipt } from './parting.ts'
 export { SecretBox } from './secret-box.ts'
 export { eraseAll, identityTables, type Eraser, type Whose } from './eraser.ts'
@@ -47,6 +48,7 @@ const sql = loadQueries(new URL('account-store.sql', import.meta.url), [
   'createAthlete',
   'listAthletes',
   'athleteExists',
+  'timezone',
   'createToken',
   'listTokens',
   'revokeToken',
@@ -96,6 +98,12 @@ export class Accounts {
 
   async athletes({ after, limit }: Page): Promise<Athlete[]> {
     return await this.#database.query<Athlete>(sql.listAthletes, [after ?? null, limit])
+  }
+
+  /** What the athlete said; undefined when nothing. */
+  async timezoneOf(athleteId: string): Promise<string | undefined> {
+    const [row] = await this.#database.query<{ timezone: string | null }>(sql.timezone, [athleteId])
+    return row?.timezone ?? undefined
   }
 
   async athleteExists(id: string): Promise<boolean> {

@@ -11,6 +11,8 @@ export const connectionSql = loadQueries(new URL('connection-store.sql', import.
   'idOf',
   'ofVendorAthlete',
   'ofVendor',
+  'unsynced',
+  'synced',
   'claimRefresh',
   'saveRefresh',
   'releaseRefresh',

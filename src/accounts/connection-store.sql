@@ -51,6 +51,19 @@ from connection
 where vendor = $1
 order by id;
 
+-- name: unsynced
+-- Active connections of these vendors that were not complete at $2 or after it.
+select athlete_id, vendor, connected_at
+from connection
+where status = 'active' and vendor = any ($1::text[]) and (last_sync_at is null or last_sync_at <= $2)
+order by id;
+
+-- name: synced
+-- Never back.
+update connection
+set last_sync_at = greatest(last_sync_at, $3)
+where athlete_id = $1 and vendor = $2;
+
 -- name: claimRefresh
 -- The right to refresh, for one caller among all processes: only the version that was seen, and only when no lease is held ($3 now).
 update connection

@@ -7,7 +7,7 @@ import { hasCode } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Random } from '../kernel/random.ts'
 import type { CallOptions, CallOutcome, Calls } from '../calls/calls.ts'
-import type { Database } from '../db/db.ts'
+import type { Database, Queryable } from '../db/db.ts'
 import {
   missingScopes,
   neededScopes,
@@ -30,6 +30,12 @@ export interface Connection {
   readonly vendorAthleteId: string
   readonly connectedAt: Date
   readonly lastSyncAt: Date | null
+}
+
+export interface Unsynced {
+  readonly athleteId: string
+  readonly vendor: VendorName
+  readonly connectedAt: Date
 }
 
 export interface ConnectionsParts {
@@ -131,6 +137,25 @@ export class Connections {
         lastSyncAt: row.last_sync_at,
       }
     })
+  }
+
+  /** Undefined when the athlete is not connected to this vendor. */
+  async find(athleteId: string, vendor: VendorName): Promise<Connection | undefined> {
+    return (await this.list(athleteId)).find(connection => connection.vendor === vendor)
+  }
+
+  /** Active ones whose data was last complete at `before` or earlier, or never. */
+  async unsynced(vendors: readonly VendorName[], before: number): Promise<Unsynced[]> {
+    const rows = await this.#parts.database.query<{ athlete_id: string; vendor: VendorName; connected_at: Date }>(sql.unsynced, [
+      vendors,
+      new Date(before),
+    ])
+    return rows.map(({ athlete_id: athleteId, vendor, connected_at: connectedAt }) => ({ athleteId, vendor, connectedAt }))
+  }
+
+  /** The data is complete up to `at`; in the transaction that says so. */
+  async synced(tx: Queryable, athleteId: string, vendor: VendorName, at: Date): Promise<void> {
+    await tx.query(sql.synced, [athleteId, vendor, at])
   }
 
   /** The authorised call: with the token, refreshed when it has to be, and once more when the vendor refuses it. */

@@ -42,7 +42,7 @@ const reading = loadQueries(new URL('reading.sql', import.meta.url), [
   'owedPhotos',
   'counts',
   'startedSince',
-  'zone',
+  'lastZone',
   'listCheckins',
 ])
 
@@ -200,10 +200,10 @@ export class Activities {
     return externalIds(await tx.query(reading.startedSince, [athleteId, vendor, since]))
   }
 
-  /** The time zone in which the athlete is told times. */
-  async zoneOf(athleteId: string): Promise<string> {
-    const [row] = await this.#database.query<{ zone: string }>(reading.zone, [athleteId])
-    return row?.zone ?? 'UTC'
+  /** The time zone of the latest activity that has one. */
+  async lastZone(athleteId: string): Promise<string | undefined> {
+    const [row] = await this.#database.query<{ timezone: string }>(reading.lastZone, [athleteId])
+    return row?.timezone
   }
 
   /** Newest first. */

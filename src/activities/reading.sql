@@ -55,13 +55,12 @@ select external_activity_id as "externalId"
 from activity
 where athlete_id = $1 and provider = $2 and start_time >= $3;
 
--- name: zone
--- What the athlete said, else where they were last.
-select coalesce(
-  (select timezone from athlete where id = $1),
-  (select timezone from activity where athlete_id = $1 and timezone is not null order by start_time desc limit 1),
-  'UTC'
-) as zone;
+-- name: lastZone
+select timezone
+from activity
+where athlete_id = $1 and timezone is not null
+order by start_time desc
+limit 1;
 
 -- name: listCheckins
 select id, provider as vendor, external_id as "externalId", created_at as at, venue, shout,

@@ -1,6 +1,6 @@
 // Where imports are asked for and looked at: starting one, polling by itself, and what a person reads about it.
-import type { Activities } from '../activities/activities.ts'
-import type { Connections } from '../accounts/accounts.ts'
+import type { Activities, Counts } from '../activities/activities.ts'
+import type { Accounts, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
 import type { Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -20,6 +20,7 @@ export interface ImportsParts {
   readonly clock: Clock
   readonly newId: NewId
   readonly bell: Bell
+  readonly accounts: Pick<Accounts, 'timezoneOf'>
   readonly connections: Connections
   readonly activities: Activities
   readonly quota: Pick<Quota, 'forecast' | 'leave'>
@@ -62,6 +63,7 @@ export class Imports {
       ...parts,
       store: this.#store,
       owner: parts.newId(),
+      synced: (tx, { athleteId, vendor }, at) => parts.connections.synced(tx, athleteId, vendor, at),
       run: (job, leaseMs, signal) => this.#run(job, leaseMs, signal),
     })
   }
@@ -86,15 +88,15 @@ export class Imports {
   }
 
   async start(athleteId: string, vendor: VendorName, wish: { type: ImportType; restart?: boolean }): Promise<Started> {
-    const wanted = { athleteId, vendor }
-    const connection = await this.#store.connectionOf(wanted)
+    const { newId, bell, clock, connections } = this.#parts
+    const connection = await connections.find(athleteId, vendor)
     if (connection === undefined) return { outcome: 'not_connected' }
     if (!IMPORTED.includes(vendor)) return { outcome: 'not_imported' }
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
     // Without a complete sync there is nothing to add to.
-    const type = connection.lastSyncAt === undefined ? 'full' : wish.type
-    const { newId, bell, clock } = this.#parts
-    const job = await this.#store.create(newId(), { ...wanted, type, restart: wish.restart ?? false }, clock.now())
+    const type = connection.lastSyncAt === null ? 'full' : wish.type
+    const wanted = { athleteId, vendor, type, restart: wish.restart ?? false, connectedAt: connection.connectedAt }
+    const job = await this.#store.create(newId(), wanted, clock.now())
     if (job !== undefined) {
       await bell.ring(IMPORT_BELL, job.id, clock.now())
       return { outcome: 'new', job }
@@ -106,8 +108,9 @@ export class Imports {
 
   /** Connecting starts a full import; afterwards what is new is looked for every so often. */
   async poll(): Promise<void> {
-    const { clock, pollMinutes } = this.#parts
-    const due = await this.#store.wanted(IMPORTED, clock.now() - pollMinutes * 60_000)
+    const { clock, connections, pollMinutes } = this.#parts
+    const since = clock.now() - pollMinutes * 60_000
+    const due = await this.#store.unserved(await connections.unsynced(IMPORTED, since), since)
     for (const { athleteId, vendor } of due) await this.start(athleteId, vendor, { type: 'incremental' })
   }
 
@@ -123,9 +126,9 @@ export class Imports {
 
   /** What is told about it. */
   async view(job: ImportJob): Promise<ImportView> {
-    const { activities, clock } = this.#parts
-    const { listed, detailed, photosSynced } = await activities.counts(job.athleteId, 'strava')
-    const zone = await activities.zoneOf(job.athleteId)
+    const { accounts, activities, clock } = this.#parts
+    const counts = await activities.counts(job.athleteId, 'strava')
+    const zone = (await accounts.timezoneOf(job.athleteId)) ?? (await activities.lastZone(job.athleteId)) ?? 'UTC'
     const told = {
       status: job.status,
       imported: job.cursor.activities_imported,
@@ -136,17 +139,16 @@ export class Imports {
     }
     return {
       job,
-      progress: { listed, detailed, photos: photosSynced, total: job.total },
-      eta: await this.#eta(job),
+      progress: { listed: counts.listed, detailed: counts.detailed, photos: counts.photosSynced, total: job.total },
+      eta: await this.#eta(job, counts),
       message: messageOf(told, zone, clock.now()),
       problems: job.problems,
     }
   }
 
   /** When the details and photos that are owed will be here, the other athletes' imports considered. */
-  async #eta(job: ImportJob): Promise<number | undefined> {
+  async #eta(job: ImportJob, { listed, detailed, photosOwed }: Counts): Promise<number | undefined> {
     if (job.total === undefined || job.status === 'completed' || job.status === 'failed') return undefined
-    const { listed, detailed, photosOwed } = await this.#parts.activities.counts(job.athleteId, 'strava')
     const others = await this.#store.othersOwe(job)
     return await this.#parts.quota.forecast(job.vendor, { mine: listed - detailed + photosOwed, others })
   }
@@ -154,7 +156,7 @@ export class Imports {
   async #run(job: ImportJob, leaseMs: number, signal: AbortSignal): Promise<Ending> {
     const { database, clock, activities, connections, vendor, quota } = this.#parts
     const open = vendor(job.vendor)
-    const connection = await this.#store.connectionOf(job)
+    const connection = await connections.find(job.athleteId, job.vendor)
     if (open === undefined || connection === undefined) {
       return {
         ending: 'failed',
@@ -173,7 +175,7 @@ export class Imports {
         call: (request, options) => connections.call(connection.id, request, options),
         signal,
         leaseMs,
-        since: since && since.getTime() - LOOK_BACK_MS,
+        since: since ? since.getTime() - LOOK_BACK_MS : undefined,
       },
       job,
     )

@@ -1,13 +1,13 @@
 -- name: create
 -- A new import, unless one is live. A full one goes on where the last unfinished full one of this connection stopped ($6: unless it is
--- to begin anew); one of an earlier connection may have been another account's.
+-- to begin anew; $7: when it connected); one of an earlier connection may have been another account's.
 insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, created_at, updated_at)
 select $1, $2, $3, $4, 'queued', coalesce(last.sync_cursor, '{}'), last.total, $5, $5
 from (select 1) as one
 left join lateral (
   select sync_cursor, total, status from import_jobs
   where athlete_id = $2 and vendor = $3 and type = 'full'
-    and created_at >= (select connected_at from connection where athlete_id = $2 and vendor = $3)
+    and created_at >= $7
   order by id desc limit 1
 ) as last on $4 = 'full' and not $6 and last.status = 'failed'
 on conflict do nothing
@@ -71,27 +71,15 @@ returning id
 -- name: due
 select id from import_jobs where status = 'queued' or (status = 'rate_limited' and retry_after <= $1) order by created_at limit 1000
 
--- name: synced
--- Moves to the start of the import that completed, never back.
-update connection set last_sync_at = greatest(last_sync_at, $3) where athlete_id = $1 and vendor = $2
-
--- name: connectionOf
-select id, status, last_sync_at from connection where athlete_id = $1 and vendor = $2
-
--- name: unstarted
--- Connections that have never been imported: connecting starts an import.
-select c.athlete_id, c.vendor from connection c
-where c.status = 'active' and c.vendor = any($1)
-  and not exists (select from import_jobs j where j.athlete_id = c.athlete_id and j.vendor = c.vendor and j.created_at >= c.connected_at)
-
--- name: stale
--- Connections whose last complete sync is older than $2, or that have none, and no import that is live or newer than that.
-select c.athlete_id, c.vendor from connection c
-where c.status = 'active' and c.vendor = any($1) and (c.last_sync_at <= $2 or c.last_sync_at is null)
-  and not exists (
-    select from import_jobs j where j.athlete_id = c.athlete_id and j.vendor = c.vendor
-      and (j.status in ('queued', 'started', 'rate_limited') or j.created_at > $2)
-  )
+-- name: unserved
+-- Of these connections those that no import is at or has been at: not since they were made, or not since $4.
+select c.athlete_id, c.vendor
+from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as c (athlete_id, vendor, connected_at)
+where not exists (
+  select from import_jobs j
+  where j.athlete_id = c.athlete_id and j.vendor = c.vendor
+    and (j.status in ('queued', 'started', 'rate_limited') or (j.created_at >= c.connected_at and j.created_at > $4))
+)
 
 -- name: othersOwe
 -- What the other live imports of this vendor still have to fetch, one row each.

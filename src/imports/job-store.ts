@@ -1,4 +1,5 @@
 // Import jobs as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch.
+import type { Unsynced } from '../accounts/accounts.ts'
 import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { readCursor, type Cursor, type Problem } from './cursor.ts'
@@ -17,10 +18,7 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
   'fail',
   'expire',
   'due',
-  'synced',
-  'connectionOf',
-  'unstarted',
-  'stale',
+  'unserved',
   'othersOwe',
   'prune',
 ])
@@ -93,6 +91,13 @@ export interface Wanted {
   readonly vendor: VendorName
 }
 
+export interface NewImport extends Wanted {
+  readonly type: ImportType
+  /** Begins anew instead of where the last unfinished one of this connection stopped. */
+  readonly restart: boolean
+  readonly connectedAt: Date
+}
+
 type Claimed = Pick<ImportJob, 'id' | 'epoch'>
 
 export class JobStore {
@@ -103,9 +108,9 @@ export class JobStore {
   }
 
   /** Undefined when one is live already. */
-  async create(id: string, wanted: Wanted & { type: ImportType; restart: boolean }, now: number): Promise<ImportJob | undefined> {
-    const { athleteId, vendor, type, restart } = wanted
-    return await this.#one(sql.create, [id, athleteId, vendor, type, new Date(now), restart])
+  async create(id: string, wanted: NewImport, now: number): Promise<ImportJob | undefined> {
+    const { athleteId, vendor, type, restart, connectedAt } = wanted
+    return await this.#one(sql.create, [id, athleteId, vendor, type, new Date(now), restart, connectedAt])
   }
 
   async live({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
@@ -148,12 +153,11 @@ export class JobStore {
     return await this.#moved(sql.release, [id, epoch, new Date(now)])
   }
 
-  /** `syncedAt`: the connection is complete up to then; undefined leaves its last sync as it is. */
-  async complete(job: ImportJob, syncedAt: Date | undefined, now: number): Promise<boolean> {
-    return await this.#database.transaction(async tx => {
-      const isDone = (await tx.query(sql.complete, [job.id, job.epoch, new Date(now)])).length === 1
-      if (isDone && syncedAt !== undefined) await tx.query(sql.synced, [job.athleteId, job.vendor, syncedAt])
-      return isDone
+  /** `andThen`: in the same transaction, if it is still this worker's to complete. */
+  async complete({ id, epoch }: Claimed, now: number, andThen: (tx: Queryable) => Promise<void>): Promise<void> {
+    await this.#database.transaction(async tx => {
+      const isOurs = (await tx.query(sql.complete, [id, epoch, new Date(now)])).length === 1
+      if (isOurs) await andThen(tx)
     })
   }
 
@@ -167,25 +171,15 @@ export class JobStore {
     return (await this.#database.query<{ id: string }>(sql.due, [new Date(now)])).map(({ id }) => id)
   }
 
-  async connectionOf({
-    athleteId,
-    vendor,
-  }: Wanted): Promise<{ id: string; status: string; lastSyncAt: Date | undefined } | undefined> {
-    const [row] = await this.#database.query<{ id: string; status: string; last_sync_at: Date | null }>(sql.connectionOf, [
-      athleteId,
-      vendor,
+  /** Those of the connections that no import is at, and none has been at since `since`. */
+  async unserved(connections: readonly Unsynced[], since: number): Promise<Wanted[]> {
+    const rows = await this.#database.query<{ athlete_id: string; vendor: VendorName }>(sql.unserved, [
+      connections.map(({ athleteId }) => athleteId),
+      connections.map(({ vendor }) => vendor),
+      connections.map(({ connectedAt }) => connectedAt),
+      new Date(since),
     ])
-    return row && { id: row.id, status: row.status, lastSyncAt: row.last_sync_at ?? undefined }
-  }
-
-  /** Connections without an import, and those not synced since `staleSince`. */
-  async wanted(vendors: readonly VendorName[], staleSince: number): Promise<Wanted[]> {
-    const find = async (text: string, values: readonly unknown[]): Promise<Wanted[]> =>
-      (await this.#database.query<{ athlete_id: string; vendor: VendorName }>(text, values)).map(row => ({
-        athleteId: row.athlete_id,
-        vendor: row.vendor,
-      }))
-    return [...(await find(sql.unstarted, [vendors])), ...(await find(sql.stale, [vendors, new Date(staleSince)]))]
+    return rows.map(({ athlete_id: athleteId, vendor }) => ({ athleteId, vendor }))
   }
 
   async othersOwe({ athleteId, vendor }: Wanted): Promise<number[]> {

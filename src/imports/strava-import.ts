@@ -140,7 +140,7 @@ export class StravaImport {
       const owed = await activities.owed(this.#job.athleteId, VENDOR, { limit: BATCH, excluding, also: this.#cursor.changed })
       if (owed.length === 0) return undefined
       for (const externalId of owed) {
-        const ending = await this.#detail(externalId, reason => this.#later(externalId, reason))
+        const ending = await this.#detail(externalId, () => this.#later(externalId))
         if (ending !== undefined) return ending
       }
     }
@@ -217,7 +217,8 @@ export class StravaImport {
     return (await this.#commit({ ...this.#cursor, withoutPhotos, trouble })) ?? this.#restIfTroubled()
   }
 
-  async #later(externalId: string, _reason: string): Promise<Ending | undefined> {
+  /** Asked once more at the end, which then says why it fails. */
+  async #later(externalId: string): Promise<Ending | undefined> {
     const { later, trouble } = this.#cursor
     return await this.#commit({ ...this.#cursor, later: [...later, externalId], trouble: trouble + 1 })
   }

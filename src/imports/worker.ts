@@ -1,6 +1,7 @@
 // Runs due imports, some at a time. The bell only says which row to look at; the claim decides. A run goes on until a pause or the end,
 // far longer than a bell may be kept waiting, so it is started here and left to itself; a shutdown puts it back.
 import type { Bell } from '../bell/bell.ts'
+import type { Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { service, type Service } from '../kernel/service.ts'
@@ -15,6 +16,8 @@ export interface WorkerParts {
   readonly clock: Clock
   /** Names this process among those that share the database. */
   readonly owner: string
+  /** The history is complete up to then: told in the transaction that completes the import. */
+  readonly synced: (tx: Queryable, job: ImportJob, at: Date) => Promise<void>
   /** Fetches until the import pauses or ends. */
   readonly run: (job: ImportJob, leaseMs: number, signal: AbortSignal) => Promise<Ending>
 }
@@ -74,13 +77,18 @@ export class ImportWorker {
   }
 
   async #end(job: ImportJob, ending: Ending): Promise<void> {
-    const { store, bell, clock } = this.#parts
+    const { store, bell, clock, synced } = this.#parts
     if (ending.ending === 'paused') {
       await store.pause(job, ending.until, ending.cause, clock.now())
       await bell.ring(IMPORT_BELL, job.id, ending.until)
     }
     if (ending.ending === 'failed') await store.fail(job, ending, clock.now())
-    if (ending.ending === 'completed') await store.complete(job, ending.syncedAt, clock.now())
+    if (ending.ending === 'completed') {
+      const { syncedAt } = ending
+      await store.complete(job, clock.now(), async tx => {
+        if (syncedAt !== undefined) await synced(tx, job, syncedAt)
+      })
+    }
   }
 
   get #leaseMs(): number {

@@ -4,9 +4,8 @@
 //   within the guard band;
 // - what cannot be decided is `unavailable`, never granted; what is not settled counts as spent.
 export { quotaEraser } from './eraser.ts'
-export type { Backlog } from './forecast.ts'
 export { Quota, type QuotaParts } from './keeper.ts'
 export type { QuotaSettings } from './meters.ts'
-export { KEPT_DAYS, type QuotaGauge, type VendorState, type VendorUsage, type WindowState } from './overview.ts'
+export { KEPT_DAYS, type VendorState, type VendorUsage } from './overview.ts'
 export { unmetered } from './permit.ts'
-export type { BackfillRank, CallClass, Exhausted, Permit, PermitAnswer, PermitNeed, PermitSource, Spent } from './permit.ts'
+export type { BackfillRank, CallClass, Permit, PermitAnswer, PermitNeed, PermitSource, Spent } from './permit.ts'

@@ -5,7 +5,15 @@ import { migrate, type Database } from '../../src/db/db.ts'
 import { VirtualClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
-import { Quota, quotaEraser, type CallClass, type PermitAnswer, type PermitNeed, type Spent } from '../../src/quota/quota.ts'
+import {
+  Quota,
+  quotaEraser,
+  type BackfillRank,
+  type CallClass,
+  type PermitAnswer,
+  type PermitNeed,
+  type Spent,
+} from '../../src/quota/quota.ts'
 import { vendorNames, type RateReport, type VendorName } from '../../src/vendors/vendors.ts'
 
 const START = Date.UTC(2026, 2, 10, 10, 5)
@@ -305,6 +313,25 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
           [ada],
         )
       ).map(({ line }) => line)
+
+    test("an athlete's own backfill goes by rank, until the lower one is done", async () => {
+      await hear(saying(1, 1))
+      const ranked = async (rank: BackfillRank): Promise<string> => {
+        const need = {
+          vendor: 'strava',
+          endpoint: 'activity',
+          cost: COSTS.strava,
+          callClass: 'backfill',
+          athleteId: ada,
+        } as const
+        return (await quota.take({ ...need, rank })).outcome
+      }
+      assert.deepEqual([await ranked(1), await ranked(3), await ranked(2)], ['granted', 'exhausted', 'exhausted'])
+      await quota.leave({ vendor: 'strava', athleteId: ada, rank: 1 })
+      assert.deepEqual([await ranked(2), await ranked(3)], ['granted', 'exhausted'])
+      await quota.leave({ vendor: 'strava', athleteId: ada, rank: 2 })
+      assert.equal(await ranked(3), 'granted')
+    })
 
     test('a permit ends once: what is said about it afterwards changes nothing', async () => {
       const { permit } = granted(await ask())

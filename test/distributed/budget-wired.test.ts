@@ -1,0 +1,94 @@
+// The program as a person starts it, on PostgreSQL and Redis: an import asks Redis first, every call is in the ledger, and the vendor
+// was never asked too often.
+import { after, before, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { Redis as Client } from 'ioredis'
+import { openPostgres } from '../../src/db/db.ts'
+import { SystemClock } from '../../src/kernel/clock.ts'
+import { consent } from '../consent.ts'
+import { paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { startRedis } from '../servers/redis.ts'
+import type { TestServer } from '../servers/server.ts'
+import { testFolder } from '../stores.ts'
+import { until } from '../waiting.ts'
+import { freshDatabase } from './fresh-database.ts'
+
+const ACTIVITIES = 12
+
+describe('the budget of the whole program', () => {
+  const folder = testFolder()
+  const fresh = freshDatabase()
+  let redis: TestServer
+  let simulator: Running & { found: string }
+  let settings: Settings
+  let server: Up
+  let mine: Record<string, string>
+  before(async () => {
+    redis = await startRedis()
+    const words = ['simulate', '--port', '0', '--activities', String(ACTIVITIES)]
+    simulator = await started(folder.path, {}, words, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
+    settings = {
+      PACELINE_POSTGRES_URL: await fresh.url(),
+      PACELINE_REDIS_URL: redis.url,
+      STRAVA_CLIENT_ID: '1',
+      STRAVA_CLIENT_SECRET: 'secret',
+      STRAVA_BASE_URL: `${simulator.found}/strava`,
+    }
+    server = await up(folder.path, settings)
+    const made = await paceline(folder.path, settings, 'athlete', 'create', '--name', 'Ada', '--json')
+    const { id } = JSON.parse(made.out) as { id: string }
+    const token = (await paceline(folder.path, settings, 'token', 'create', '--athlete', id)).out.trim()
+    mine = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  })
+  after(async () => {
+    await server.stop()
+    await simulator.stop()
+    await redis.stop()
+    await fresh.drop()
+    folder.remove()
+  })
+
+  test('an import is counted in Redis, in the ledger and by the vendor alike', async () => {
+    const start = await fetch(`${server.url}/v1/connections/strava`, { method: 'POST', headers: mine, body: '{}' })
+    const { authorizeUrl } = (await start.json()) as { authorizeUrl: string }
+    await fetch(await consent(fetch, authorizeUrl), { redirect: 'manual' })
+    const asked = await fetch(`${server.url}/v1/imports`, {
+      method: 'POST',
+      headers: mine,
+      body: JSON.stringify({ vendor: 'strava', type: 'full' }),
+    })
+    const { id } = (await asked.json()) as { id: string }
+    await until(async () => {
+      const view = (await (await fetch(`${server.url}/v1/imports/${id}`, { headers: mine })).json()) as { status: string }
+      return view.status === 'completed'
+    })
+
+    const state = (await (await fetch(`${simulator.found}/_sim/state`)).json()) as {
+      strava: { byWindow: Record<string, { read: number }>; overLimit: number }
+    }
+    const reads = Object.values(state.strava.byWindow).reduce((sum, { read }) => sum + read, 0)
+    assert(reads > ACTIVITIES)
+    assert.equal(state.strava.overLimit, 0)
+    assert.equal(await ledgerReads(), reads)
+    assert.equal(await redisReads(), reads)
+  })
+
+  async function ledgerReads(): Promise<number> {
+    const database = await openPostgres({ url: String(settings['PACELINE_POSTGRES_URL']), clock: new SystemClock() })
+    const [row] = await database.query<{ used: number }>(
+      `select sum(used) as used from quota_window where vendor = 'strava' and pool = 'read' and window_name = 'day'`,
+    )
+    const [calls] = await database.query<{ n: number }>(`select count(*) as n from api_requests where endpoint like 'activity-%'`)
+    await database.close()
+    assert.equal(calls?.n, Number(row?.used), 'every counted call has its row')
+    return calls.n
+  }
+
+  async function redisReads(): Promise<number> {
+    const client = new Client(redis.url)
+    const keys = await client.keys('{strava}:rate:global:day:*')
+    const counts = await Promise.all(keys.map(key => client.get(key)))
+    client.disconnect()
+    return counts.reduce((sum, count) => sum + Number(count), 0)
+  }
+})
