@@ -317,14 +317,8 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
     test("an athlete's own backfill goes by rank, until the lower one is done", async () => {
       await hear(saying(1, 1))
       const ranked = async (rank: BackfillRank): Promise<string> => {
-        const need = {
-          vendor: 'strava',
-          endpoint: 'activity',
-          cost: COSTS.strava,
-          callClass: 'backfill',
-          athleteId: ada,
-        } as const
-        return (await quota.take({ ...need, rank })).outcome
+        const need = { vendor: 'strava', endpoint: 'activity', cost: COSTS.strava, athleteId: ada } as const
+        return (await quota.take({ ...need, callClass: 'backfill', rank })).outcome
       }
       assert.deepEqual([await ranked(1), await ranked(3), await ranked(2)], ['granted', 'exhausted', 'exhausted'])
       await quota.leave({ vendor: 'strava', athleteId: ada, rank: 1 })
