@@ -22,6 +22,7 @@ import { Slots } from './kernel/slots.ts'
 import { Quota, quotaEraser } from './quota/quota.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
+import { SleepIngest } from './sleep/sleep.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { openSimulator } from './simulator/simulator.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
@@ -185,7 +186,8 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
   const activities = new Activities(foundation)
   const accounts = new Accounts(foundation)
-  const imports = new Imports({ ...foundation, accounts, connections, activities, pollMinutes: config.pollMinutes })
+  const ingest = new SleepIngest(foundation)
+  const imports = new Imports({ ...foundation, accounts, connections, activities, ingest, pollMinutes: config.pollMinutes })
   return { accounts, connections, parting, activities, imports }
 }
 

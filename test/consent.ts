@@ -5,19 +5,25 @@ import assert from 'node:assert/strict'
 export interface Decision {
   readonly deny?: boolean
   readonly untick?: readonly string[]
+  /** What is not ticked when the page opens. */
+  readonly tick?: readonly string[]
 }
 
 type Fetch = (url: string, init?: RequestInit) => Promise<Response>
 
 /** Gives the address to which the vendor sends the athlete back. */
-export async function consent(fetch: Fetch, authorizeUrl: string, { deny = false, untick = [] }: Decision = {}): Promise<URL> {
+export async function consent(
+  fetch: Fetch,
+  authorizeUrl: string,
+  { deny = false, untick = [], tick = [] }: Decision = {},
+): Promise<URL> {
   const page = await fetch(authorizeUrl)
   assert.equal(page.status, 200)
   const html = (await page.text()).replaceAll('&amp;', '&')
   const [, action = ''] = /<form method="post" action="([^"]*)"/.exec(html) ?? []
   const offered = [...html.matchAll(/<input type="checkbox" name="scope" value="([^"]*)"([^>]*)>/g)]
   const ticked = offered
-    .filter(([, scope = '', more = '']) => more.includes('checked') && !untick.includes(scope))
+    .filter(([, scope = '', more = '']) => (more.includes('checked') || tick.includes(scope)) && !untick.includes(scope))
     .map(([, scope = '']) => scope)
   const form = new URLSearchParams({ decision: deny ? 'deny' : 'approve' })
   for (const scope of ticked) form.append('scope', scope)

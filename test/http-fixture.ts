@@ -5,6 +5,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Accounts, Connections, Parting, SecretBox } from '../src/accounts/accounts.ts'
 import { Activities } from '../src/activities/activities.ts'
+import { SleepIngest } from '../src/sleep/sleep.ts'
 import { VirtualBell } from '../src/bell/bell.ts'
 import { Calls } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
@@ -94,6 +95,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     accounts,
     connections: outside.connections,
     activities,
+    ingest: new SleepIngest({ clock, newId }),
     quota,
     vendor: () => undefined,
     pollMinutes: 30,

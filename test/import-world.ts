@@ -1,4 +1,4 @@
-// Athletes with a simulated Strava history and everything that imports it, on virtual time: days pass in seconds.
+// Athletes with a simulated history and everything that imports it, on virtual time: days pass in seconds. Strava unless said.
 import assert from 'node:assert/strict'
 import { Accounts, Connections, SecretBox } from '../src/accounts/accounts.ts'
 import { Activities } from '../src/activities/activities.ts'
@@ -14,21 +14,25 @@ import { seeded } from '../src/kernel/random.ts'
 import { Slots } from '../src/kernel/slots.ts'
 import type { FrontBudget } from '../src/quota/keeper.ts'
 import { Quota, type QuotaSettings } from '../src/quota/quota.ts'
+import { SleepIngest } from '../src/sleep/sleep.ts'
 import { openSimulator, type Simulator, type SimulatorOptions, type VendorState } from '../src/simulator/simulator.ts'
-import { openVendor } from '../src/vendors/vendors.ts'
-import { consent } from './consent.ts'
+import { openVendor, type OpenVendor, type VendorName } from '../src/vendors/vendors.ts'
+import { consent, type Decision } from './consent.ts'
 
 export const QUARTER_MS = 900_000
 export const GUARD_MS = 3_000
 /** How closely a test looks on; each look costs a query. */
 const STEP_MS = 10_000
 const SIMULATOR = 'http://simulator.test'
-const STRAVA = `${SIMULATOR}/strava`
 const secrets = { adminToken: 'the-admin-token', ingestToken: 'the-ingest-token' }
 const settings: QuotaSettings = { buffer: 0.05, guardMs: GUARD_MS, liveReserve: 100, backfillYield: 20 }
 
 export interface WorldOptions {
   readonly activities: number
+  readonly nights?: number
+  readonly checkinDays?: number
+  /** Whom the athletes connect to. */
+  readonly vendor?: VendorName
   readonly startsAt?: number
   readonly settings?: Partial<QuotaSettings>
   readonly pollMinutes?: number
@@ -106,6 +110,10 @@ export class ImportWorld {
   readonly #options: WorldOptions
   readonly #random = seeded(7)
   readonly #newId
+  /** What becomes of an answer on its way. */
+  onWire: (path: string, response: Response) => Response = (_, response) => response
+  /** What the vendor sends by itself. */
+  onWebhook: (request: Request) => Promise<void> = () => Promise.resolve()
   /** Hears of every answer before its process does. */
   onAnswer: (path: string) => void = () => undefined
   /** The first athlete that connected. */
@@ -117,9 +125,20 @@ export class ImportWorld {
     this.clock = new VirtualClock(options.startsAt ?? Date.UTC(2026, 2, 10, 6, 1))
     this.#newId = idMaker(this.clock, this.#random)
     this.database = tracked(database, this.clock)
-    const { activities, limits } = options
-    const world = { clock: this.clock, activities, nights: 1, publicUrl: SIMULATOR, send: () => Promise.resolve(new Response()) }
-    this.simulator = openSimulator({ ...world, ...(limits && { limits }) })
+    const { activities, nights = 1, checkinDays, limits } = options
+    const send = async (request: Request): Promise<Response> => {
+      await this.onWebhook(request)
+      return new Response()
+    }
+    const world = {
+      clock: this.clock,
+      activities,
+      nights,
+      publicUrl: SIMULATOR,
+      send,
+      webhooksUrl: 'http://paceline.test/webhooks',
+    }
+    this.simulator = openSimulator({ ...world, ...(limits && { limits }), ...(checkinDays !== undefined && { checkinDays }) })
     this.activities = new Activities({ database: this.database, clock: this.clock, newId: this.#newId })
   }
 
@@ -129,8 +148,12 @@ export class ImportWorld {
     const database = tracked(this.#plain, this.clock, gate.pass)
     const parts = { database, clock: this.clock, newId: this.#newId, random: this.#random }
     const quota = new Quota({ ...parts, settings: { ...settings, ...this.#options.settings }, front, serverTime: false })
-    const strava = openVendor('strava', { clientId: '1', clientSecret: 'secret', baseUrl: STRAVA })
-    const vendor = (name: string) => (name === 'strava' ? strava : undefined)
+    const known = openVendor(this.vendorName, {
+      clientId: '1',
+      clientSecret: 'secret',
+      baseUrl: `${SIMULATOR}/${this.vendorName}`,
+    })
+    const vendor = (name: VendorName): OpenVendor | undefined => (name === this.vendorName ? known : undefined)
     const connections = new Connections({
       ...parts,
       calls: this.#calls(parts, quota, gate),
@@ -145,6 +168,7 @@ export class ImportWorld {
       accounts: new Accounts({ ...parts, secrets }),
       connections,
       activities: new Activities(parts),
+      ingest: new SleepIngest(parts),
       quota,
       vendor,
       pollMinutes: this.#options.pollMinutes ?? 43_200,
@@ -178,7 +202,7 @@ export class ImportWorld {
   }
 
   /** A new athlete; the vendor's is the one it made last. */
-  async connect({ connections }: Process): Promise<string> {
+  async connect({ connections }: Process, decision: Decision = {}): Promise<string> {
     const accounts = new Accounts({
       database: this.database,
       clock: this.clock,
@@ -188,14 +212,14 @@ export class ImportWorld {
     })
     const { id } = await accounts.createAthlete({ name: 'Ada', timezone: 'Europe/Berlin' })
     this.athleteId ||= id
-    await this.consent(connections, id)
+    await this.consent(connections, id, decision)
     return id
   }
 
-  async consent(connections: Connections, athleteId = this.athleteId): Promise<void> {
-    const authorizeUrl = String(await connections.start(athleteId, 'strava'))
-    const back = await consent((url, init) => this.simulator.fetch(url, init), authorizeUrl)
-    const outcome = await connections.finish('strava', Object.fromEntries(back.searchParams))
+  async consent(connections: Connections, athleteId = this.athleteId, decision: Decision = {}): Promise<void> {
+    const authorizeUrl = String(await connections.start(athleteId, this.vendorName))
+    const back = await consent((url, init) => this.simulator.fetch(url, init), authorizeUrl, decision)
+    const outcome = await connections.finish(this.vendorName, Object.fromEntries(back.searchParams))
     assert.equal(outcome.outcome, 'connected')
   }
 
@@ -224,8 +248,12 @@ export class ImportWorld {
     return await this.until(process, ['rate_limited'])
   }
 
+  get vendorName(): VendorName {
+    return this.#options.vendor ?? 'strava'
+  }
+
   get vendor(): VendorState {
-    return this.simulator.control.state().strava
+    return this.simulator.control.state()[this.vendorName]
   }
 
   /** What arrived at the vendor, by path: `/athlete/activities`, `/activities/1`, `/activities/1/photos`. */
@@ -239,10 +267,10 @@ export class ImportWorld {
       ...parts,
       fetch: async (url, init) => {
         await gate.pass()
-        const path = new URL(url).pathname.replace('/strava/api/v3', '')
+        const path = new URL(url).pathname.replace(`/${this.vendorName}`, '').replace('/api/v3', '')
         if (!path.endsWith('/oauth/token')) this.asked.push({ at: this.clock.now(), path })
         if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
-        const response = await this.simulator.fetch(url, init)
+        const response = this.onWire(path, await this.simulator.fetch(url, init))
         this.onAnswer(path)
         return response
       },

@@ -8,7 +8,7 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { Secrets } from './secrets.ts'
 
 export { Connections } from './connections.ts'
-export type { AuthorisedOutcome, Connection, ConnectionsParts, Consent, Unsynced } from './connections.ts'
+export type { AuthorisedOutcome, Connection, ConnectionsParts, Consent, Patience, Unsynced } from './connections.ts'
 export { Parting, type Cause, type PartingParts, type Receipt } from './parting.ts'
 export { SecretBox } from './secret-box.ts'
 export { eraseAll, identityTables, type Eraser, type Whose } from './eraser.ts'

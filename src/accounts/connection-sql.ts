@@ -12,6 +12,7 @@ export const connectionSql = loadQueries(new URL('connection-store.sql', import.
   'ofVendorAthlete',
   'ofVendor',
   'unsynced',
+  'heard',
   'synced',
   'claimRefresh',
   'saveRefresh',

@@ -15,12 +15,12 @@ where expires_at <= $1;
 -- name: connect
 -- A first consent, or a renewed one for the same account. No row when the athlete has another account of this vendor connected;
 -- a unique violation (connection_one_athlete) when the account is another athlete's.
-insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, access_expires_at, refresh_token, connected_at)
-values ($1, $2, $3, $4, 'active', $5, $6, $7, $8, $9)
+insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, access_expires_at, refresh_token, connected_at, consented_at)
+values ($1, $2, $3, $4, 'active', $5, $6, $7, $8, $9, $9)
 on conflict (athlete_id, vendor) do update
 set status = 'active', scopes = excluded.scopes, access_token = excluded.access_token,
     access_expires_at = excluded.access_expires_at, refresh_token = excluded.refresh_token,
-    token_version = connection.token_version + 1, refresh_epoch = connection.refresh_epoch + 1, refresh_lease_until = null
+    consented_at = excluded.consented_at, token_version = connection.token_version + 1, refresh_epoch = connection.refresh_epoch + 1, refresh_lease_until = null
 where connection.vendor_athlete_id = excluded.vendor_athlete_id
 returning id;
 
@@ -52,11 +52,20 @@ where vendor = $1
 order by id;
 
 -- name: unsynced
--- Active connections of these vendors that were not complete at $2 or after it.
-select athlete_id, vendor, connected_at
-from connection
-where status = 'active' and vendor = any ($1::text[]) and (last_sync_at is null or last_sync_at <= $2)
-order by id;
+-- Active connections of a vendor whose data was last complete at $2 or earlier ($4 where a webhook was heard since $3), or never, or not
+-- since the last consent. "since" is the time that applied.
+select c.athlete_id, c.consented_at, t.since, c.last_sync_at is null or c.last_sync_at < c.consented_at as is_new
+from connection c
+cross join lateral (select case when c.webhook_heard_at > $3 then $4::timestamptz else $2::timestamptz end as since) as t
+where c.status = 'active' and c.vendor = $1
+  and (c.last_sync_at is null or c.last_sync_at < c.consented_at or c.last_sync_at <= t.since)
+order by c.last_sync_at, c.id;
+
+-- name: heard
+update connection
+set webhook_heard_at = $3
+where vendor = $1 and vendor_athlete_id = $2
+returning athlete_id;
 
 -- name: synced
 -- Never back.

@@ -35,7 +35,19 @@ export interface Connection {
 export interface Unsynced {
   readonly athleteId: string
   readonly vendor: VendorName
-  readonly connectedAt: Date
+  readonly consentedAt: Date
+  /** Which of the two times it was measured by. */
+  readonly since: Date
+  /** Never complete, or not since the last consent. */
+  readonly isNew: boolean
+}
+
+/** How long a connection may go without being looked at, as times before which it was too long ago. */
+export interface Patience {
+  readonly before: number
+  /** For those of which a webhook was heard since `heardSince`. */
+  readonly beforeIfHeard: number
+  readonly heardSince: number
 }
 
 export interface ConnectionsParts {
@@ -144,13 +156,25 @@ export class Connections {
     return (await this.list(athleteId)).find(connection => connection.vendor === vendor)
   }
 
-  /** Active ones whose data was last complete at `before` or earlier, or never. */
-  async unsynced(vendors: readonly VendorName[], before: number): Promise<Unsynced[]> {
-    const rows = await this.#parts.database.query<{ athlete_id: string; vendor: VendorName; connected_at: Date }>(sql.unsynced, [
-      vendors,
-      new Date(before),
-    ])
-    return rows.map(({ athlete_id: athleteId, vendor, connected_at: connectedAt }) => ({ athleteId, vendor, connectedAt }))
+  /** Active ones that were not complete for too long, never, or not since the last consent; the longest first. */
+  async unsynced(vendor: VendorName, { before, beforeIfHeard, heardSince }: Patience): Promise<Unsynced[]> {
+    type Row = { athlete_id: string; consented_at: Date; since: Date; is_new: boolean }
+    const times = [before, heardSince, beforeIfHeard].map(at => new Date(at))
+    const rows = await this.#parts.database.query<Row>(sql.unsynced, [vendor, ...times])
+    return rows.map(row => ({
+      athleteId: row.athlete_id,
+      vendor,
+      consentedAt: row.consented_at,
+      since: row.since,
+      isNew: row.is_new,
+    }))
+  }
+
+  /** A webhook of this account reached us; whose it is, if anybody's. */
+  async heard(vendor: VendorName, vendorAthleteId: string): Promise<string | undefined> {
+    const now = new Date(this.#parts.clock.now())
+    const [row] = await this.#parts.database.query<{ athlete_id: string }>(sql.heard, [vendor, vendorAthleteId, now])
+    return row?.athlete_id
   }
 
   /** The data is complete up to `at`; in the transaction that says so. */

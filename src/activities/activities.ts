@@ -44,6 +44,7 @@ const reading = loadQueries(new URL('reading.sql', import.meta.url), [
   'startedSince',
   'lastZone',
   'listCheckins',
+  'countCheckins',
 ])
 
 /** A page of the vendors' longest list, and as many details as an importer may fetch without saving. */
@@ -135,16 +136,22 @@ export class Activities {
     return new Map(stored.map(row => [row.externalId, row.stored]))
   }
 
-  /** The external ids of those that were listed; a detail of any other is dropped. */
+  /** Those that were listed, by external id: whether it is their first detail. A detail of any other is dropped. */
   async storeDetails(
     tx: Queryable,
     athleteId: string,
     vendor: 'strava',
     details: readonly StravaActivityDetail[],
-  ): Promise<string[]> {
+  ): Promise<Map<string, 'inserted' | 'changed'>> {
     assert(details.length <= DETAILS_MAX, `at most ${DETAILS_MAX} details at once`)
     const rows = storable(lastOfEach(details.map(detailRow)))
-    return externalIds(await tx.query(store.storeDetails, [athleteId, vendor, this.#now(), rows]))
+    const stored = await tx.query<{ externalId: string; isFirst: boolean }>(store.storeDetails, [
+      athleteId,
+      vendor,
+      this.#now(),
+      rows,
+    ])
+    return new Map(stored.map(({ externalId, isFirst }) => [externalId, isFirst ? 'inserted' : 'changed']))
   }
 
   /** All photos of each activity named; what is stored and not among them goes. The external ids of those that were listed. */
@@ -228,6 +235,11 @@ export class Activities {
     const [made] = await this.#database.query<Activity>(store.createManual, [this.#newId(), athleteId, ...said, this.#now()])
     assert(made)
     return made
+  }
+
+  async countCheckins(athleteId: string, tx: Queryable = this.#database): Promise<number> {
+    const [row] = await tx.query<{ count: number }>(reading.countCheckins, [athleteId])
+    return row?.count ?? 0
   }
 
   /** Newest first. */

@@ -70,3 +70,8 @@ where athlete_id = $1
   and (created_at, id) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
 order by created_at desc, id desc
 limit $4;
+
+-- name: countCheckins
+select count(*) as count
+from checkin
+where athlete_id = $1;

@@ -47,7 +47,7 @@ with given as (
     external_id text, name text, sport text, start_time timestamptz(3), timezone text, elapsed_seconds integer, moving_seconds integer,
     distance_meters double precision, manual boolean, photo_count integer, description text, detail jsonb, laps jsonb, splits jsonb)
 ), held as (
-  select a.id, a.external_activity_id
+  select a.id, a.external_activity_id, a.detailed_at is null as is_first
   from activity a
   where a.athlete_id = $1 and a.provider = $2 and a.external_activity_id in (select external_id from given)
   order by a.external_activity_id
@@ -67,7 +67,7 @@ update activity a set
 from held h
 join given g on g.external_id = h.external_activity_id
 where a.id = h.id
-returning a.external_activity_id as "externalId";
+returning a.external_activity_id as "externalId", h.is_first as "isFirst";
 
 -- name: storePhotos
 -- All photos of the activities in $5, as the vendor has them now: one that is gone there goes here.

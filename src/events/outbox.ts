@@ -19,7 +19,7 @@ export class Outbox {
   /** All of them, or with the caller's transaction none. Ids grow in the order given. */
   async add(tx: Queryable, ...events: readonly Event[]): Promise<void> {
     if (events.length === 0) return
-    const rows = events.map(({ subject, payload }) => ({ id: this.#newId(), subject, payload }))
+    const rows = events.map(({ id = this.#newId(), subject, payload }) => ({ id, subject, payload }))
     await tx.query(sql.add, [JSON.stringify(rows), new Date(this.#clock.now())])
   }
 }

@@ -18,12 +18,28 @@ export interface ActivityDeleted {
   readonly externalId: string
 }
 
+/** A night as it came in; nobody has judged it yet. */
+export interface SleepRawReceived {
+  readonly eventId: string
+  readonly payload: {
+    readonly userId: string
+    /** YYYY-MM-DD. */
+    readonly date: string
+    readonly durationMinutes: number
+    /** ISO, UTC. */
+    readonly capturedAt?: string
+    /** The vendor's, with `source` for its name. */
+    readonly raw?: Readonly<Record<string, unknown>>
+  }
+}
+
 export interface Payloads {
   'athlete-ally.activity.imported': ActivityImported
   'athlete-ally.activity.deleted': ActivityDeleted
+  'athlete-ally.sleep.raw-received': SleepRawReceived
 }
 
 export type Subject = keyof Payloads
 
-/** A subject with its own payload. */
-export type Event = { [S in Subject]: { readonly subject: S; readonly payload: Payloads[S] } }[Subject]
+/** A subject with its own payload. `id`: where the payload names it; else it is made. */
+export type Event = { [S in Subject]: { readonly id?: string; readonly subject: S; readonly payload: Payloads[S] } }[Subject]

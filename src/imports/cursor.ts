@@ -1,7 +1,7 @@
 // Where an import stands, as it is kept in `import_jobs.sync_cursor`. The first four names are the document's; the others are what the
 // phases need. Every field has a meaning after a kill at any point.
 export interface Cursor {
-  /** Start of the oldest activity that was listed, in epoch seconds: the next page begins there. */
+  /** Start of the oldest that was listed, or of the oldest range that was read, in epoch seconds: the next page or range ends there. */
   readonly before?: number
   readonly activities_imported: number
   readonly photos_imported: number
@@ -19,10 +19,13 @@ export interface Cursor {
   readonly trouble: number
   /** What an incremental list showed, for seeing deletions. */
   readonly seen: readonly string[]
+  /** Garmin: activities that were here when the import began, and at the last look. */
+  readonly known?: number
+  readonly heard?: number
 }
 
-/** In this order; `again` retries what failed in passing. */
-export type Phase = 'list' | 'details' | 'photos' | 'again'
+/** In this order where a vendor has them; `again` looks once more for what was missed, `push` waits for what the vendor sends by itself. */
+export type Phase = 'list' | 'details' | 'photos' | 'again' | 'push'
 
 const START: Cursor = {
   activities_imported: 0,

@@ -7,12 +7,16 @@ import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Service } from '../kernel/service.ts'
 import type { Quota } from '../quota/quota.ts'
-import { vendors, type OpenVendor, type StravaEndpoints, type VendorName } from '../vendors/vendors.ts'
+import type { SleepIngest } from '../sleep/sleep.ts'
+import { vendors, type GarminSummary, type OpenVendor, type VendorName } from '../vendors/vendors.ts'
 import type { Problem } from './cursor.ts'
 import type { Ending } from './fetching.ts'
 import { JobStore, type ImportJob, type ImportType } from './job-store.ts'
+import { storePushed } from './garmin-push.ts'
+import { NOUNS, runImporter } from './importers.ts'
 import { messageOf } from './messages.ts'
-import { StravaImport } from './strava-import.ts'
+import { dueForImport } from './polling.ts'
+import { Run } from './run.ts'
 import { IMPORT_BELL, ImportWorker } from './worker.ts'
 
 export interface ImportsParts {
@@ -23,14 +27,15 @@ export interface ImportsParts {
   readonly accounts: Pick<Accounts, 'timezoneOf'>
   readonly connections: Connections
   readonly activities: Activities
-  readonly quota: Pick<Quota, 'forecast' | 'leave'>
+  readonly ingest: SleepIngest
+  readonly quota: Pick<Quota, 'forecast' | 'leave' | 'vendorState'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly pollMinutes: number
 }
 
 export type Started =
   | { readonly outcome: 'new' | 'running'; readonly job: ImportJob }
-  | { readonly outcome: 'not_connected' | 'needs_reauth' | 'not_imported' }
+  | { readonly outcome: 'not_connected' | 'needs_reauth' }
 
 export interface ImportView {
   readonly job: ImportJob
@@ -45,8 +50,6 @@ export interface ImportView {
   readonly problems: readonly Problem[]
 }
 
-/** The vendors whose history can be asked for today. */
-export const IMPORTED: readonly VendorName[] = ['strava']
 /** How far an incremental import looks back: late uploads and edits of the last days are found. */
 const LOOK_BACK_MS = 7 * 86_400_000
 const KEPT_MS = 90 * 86_400_000
@@ -91,7 +94,6 @@ export class Imports {
     const { newId, bell, clock, connections } = this.#parts
     const connection = await connections.find(athleteId, vendor)
     if (connection === undefined) return { outcome: 'not_connected' }
-    if (!IMPORTED.includes(vendor)) return { outcome: 'not_imported' }
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
     // Without a complete sync there is nothing to add to.
     const type = connection.lastSyncAt === null ? 'full' : wish.type
@@ -108,10 +110,15 @@ export class Imports {
 
   /** Connecting starts a full import; afterwards what is new is looked for every so often. */
   async poll(): Promise<void> {
-    const { clock, connections, pollMinutes } = this.#parts
-    const since = clock.now() - pollMinutes * 60_000
-    const due = await this.#store.unserved(await connections.unsynced(IMPORTED, since), since)
-    for (const { athleteId, vendor } of due) await this.start(athleteId, vendor, { type: 'incremental' })
+    for (const { athleteId, vendor } of await dueForImport(this.#parts, this.#store))
+      await this.start(athleteId, vendor, { type: 'incremental' })
+  }
+
+  /** What Garmin sent, asked for or not. */
+  async pushed(athleteId: string, summaries: readonly GarminSummary[]): Promise<void> {
+    const { database, clock } = this.#parts
+    const heardAt = clock.now()
+    await database.transaction(tx => storePushed(tx, this.#parts, { athleteId, summaries, heardAt }))
   }
 
   async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportView[]> {
@@ -127,7 +134,7 @@ export class Imports {
   /** What is told about it. */
   async view(job: ImportJob): Promise<ImportView> {
     const { accounts, activities, clock } = this.#parts
-    const counts = await activities.counts(job.athleteId, 'strava')
+    const counts = await this.#counts(job)
     const zone = (await accounts.timezoneOf(job.athleteId)) ?? (await activities.lastZone(job.athleteId)) ?? 'UTC'
     const told = {
       status: job.status,
@@ -136,6 +143,7 @@ export class Imports {
       retryAfter: job.retryAfter?.getTime(),
       pause: job.pause,
       error: job.error,
+      noun: NOUNS[job.vendor],
     }
     return {
       job,
@@ -146,15 +154,23 @@ export class Imports {
     }
   }
 
+  /** Nights and check-ins are whole when they are listed. */
+  async #counts({ athleteId, vendor, cursor }: ImportJob): Promise<Counts> {
+    if (vendor === 'strava') return await this.#parts.activities.counts(athleteId, vendor)
+    const listed = cursor.activities_imported
+    return { listed, detailed: listed, photosOwed: 0, photosSynced: 0 }
+  }
+
   /** When the details and photos that are owed will be here, the other athletes' imports considered. */
   async #eta(job: ImportJob, { listed, detailed, photosOwed }: Counts): Promise<number | undefined> {
-    if (job.total === undefined || job.status === 'completed' || job.status === 'failed') return undefined
+    if (job.total === undefined || job.status === 'completed' || job.status === 'failed' || job.vendor !== 'strava')
+      return undefined
     const others = await this.#store.othersOwe(job)
     return await this.#parts.quota.forecast(job.vendor, { mine: listed - detailed + photosOwed, others })
   }
 
   async #run(job: ImportJob, leaseMs: number, signal: AbortSignal): Promise<Ending> {
-    const { database, clock, activities, connections, vendor, quota } = this.#parts
+    const { database, clock, connections, vendor, quota } = this.#parts
     const open = vendor(job.vendor)
     const connection = await connections.find(job.athleteId, job.vendor)
     if (open === undefined || connection === undefined) {
@@ -165,13 +181,12 @@ export class Imports {
       }
     }
     const since = job.type === 'full' ? undefined : connection.lastSyncAt
-    const run = new StravaImport(
+    const run = new Run(
       {
         database,
         clock,
-        activities,
         store: this.#store,
-        endpoints: open.endpoints as StravaEndpoints,
+        facts: open.facts,
         call: (request, options) => connections.call(connection.id, request, options),
         signal,
         leaseMs,
@@ -179,8 +194,10 @@ export class Imports {
       },
       job,
     )
-    const ending = await run.run()
-    if (ending.ending !== 'paused') await quota.leave({ vendor: job.vendor, athleteId: job.athleteId, rank: 2 })
+    const ending = await runImporter(run, open, this.#parts)
+    // Who waits for the vendor to send wants no permit.
+    if (ending.ending !== 'paused' || ending.cause === 'push')
+      await quota.leave({ vendor: job.vendor, athleteId: job.athleteId, rank: 2 })
     return ending
   }
 }

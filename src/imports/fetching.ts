@@ -15,8 +15,8 @@ export type Fetched<T> =
   | { readonly kind: 'value'; readonly value: T }
   /** The vendor has it no more. */
   | { readonly kind: 'gone' }
-  /** It will not get better by asking again. */
-  | { readonly kind: 'broken'; readonly reason: string }
+  /** It will not get better by asking again. `missingScope`: the athlete did not allow it. */
+  | { readonly kind: 'broken'; readonly reason: string; readonly status?: number; readonly missingScope?: string }
   | { readonly kind: 'trouble'; readonly reason: string }
   | { readonly kind: 'end'; readonly ending: Ending }
 
@@ -32,7 +32,10 @@ export function fetched<T>(outcome: AuthorisedOutcome<T>, vendorTitle: string, n
   if (outcome.outcome === 'transient' || outcome.outcome === 'timeout' || outcome.outcome === 'malformed') {
     return { kind: 'trouble', reason: outcome.reason }
   }
-  if (outcome.outcome === 'forbidden' || outcome.outcome === 'rejected') return { kind: 'broken', reason: outcome.reason }
+  if (outcome.outcome === 'rejected') return { kind: 'broken', reason: outcome.reason, status: outcome.status }
+  if (outcome.outcome === 'forbidden') {
+    return { kind: 'broken', reason: outcome.reason, ...(outcome.missingScope && { missingScope: outcome.missingScope }) }
+  }
   if (outcome.outcome === 'rate_limited') return paused(outcome.retryAt ?? now + UNKNOWN_RESET_MS, 'quota')
   if (outcome.outcome === 'no_permit') {
     return outcome.retryAt === undefined ? paused(now + BUDGET_AWAY_MS, 'budget') : paused(outcome.retryAt, 'quota')

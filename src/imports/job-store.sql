@@ -72,14 +72,22 @@ returning id
 select id from import_jobs where status = 'queued' or (status = 'rate_limited' and retry_after <= $1) order by created_at limit 1000
 
 -- name: unserved
--- Of these connections those that no import is at or has been at: not since they were made, or not since $4.
-select c.athlete_id, c.vendor
-from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as c (athlete_id, vendor, connected_at)
+-- Of these connections those that no import is at, and none has been at since $4 nor since the consent. Of the vendors in $5, a full
+-- import that failed is a person's to start again.
+select c.place
+from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[])
+  with ordinality as c (athlete_id, vendor, consented_at, since, place)
 where not exists (
   select from import_jobs j
   where j.athlete_id = c.athlete_id and j.vendor = c.vendor
-    and (j.status in ('queued', 'started', 'rate_limited') or (j.created_at >= c.connected_at and j.created_at > $4))
+    and (j.status in ('queued', 'started', 'rate_limited')
+      or (j.created_at >= c.consented_at
+        and (j.created_at > c.since or (j.status = 'failed' and j.type = 'full' and j.vendor = any ($5::text[])))))
 )
+order by c.place
+
+-- name: lastPoll
+select max(created_at) as at from import_jobs where vendor = $1 and type = 'incremental'
 
 -- name: othersOwe
 -- What the other live imports of this vendor still have to fetch, one row each.

@@ -19,12 +19,14 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
   'expire',
   'due',
   'unserved',
+  'lastPoll',
   'othersOwe',
   'prune',
 ])
 
 export type ImportType = 'full' | 'incremental'
-export type PauseCause = 'quota' | 'budget' | 'vendor'
+/** No permit; no budget service; a vendor in trouble; a vendor that was asked to send and will. */
+export type PauseCause = 'quota' | 'budget' | 'vendor' | 'push'
 
 export interface ImportJob {
   readonly id: string
@@ -171,15 +173,24 @@ export class JobStore {
     return (await this.#database.query<{ id: string }>(sql.due, [new Date(now)])).map(({ id }) => id)
   }
 
-  /** Those of the connections that no import is at, and none has been at since `since`. */
-  async unserved(connections: readonly Unsynced[], since: number): Promise<Wanted[]> {
-    const rows = await this.#database.query<{ athlete_id: string; vendor: VendorName }>(sql.unserved, [
+  /** Those of the connections that no import is at, nor has been at for too long. `byHand`: vendors whose failed full import waits. */
+  async unserved(connections: readonly Unsynced[], byHand: readonly VendorName[]): Promise<Unsynced[]> {
+    if (connections.length === 0) return []
+    const rows = await this.#database.query<{ place: number }>(sql.unserved, [
       connections.map(({ athleteId }) => athleteId),
       connections.map(({ vendor }) => vendor),
-      connections.map(({ connectedAt }) => connectedAt),
-      new Date(since),
+      connections.map(({ consentedAt }) => consentedAt),
+      connections.map(({ since }) => since),
+      byHand,
     ])
-    return rows.map(({ athlete_id: athleteId, vendor }) => ({ athleteId, vendor }))
+    const places = new Set(rows.map(({ place }) => place))
+    return connections.filter((_, index) => places.has(index + 1))
+  }
+
+  /** When the last incremental import of anybody was made. */
+  async lastPoll(vendor: VendorName): Promise<Date | undefined> {
+    const [row] = await this.#database.query<{ at: Date | null }>(sql.lastPoll, [vendor])
+    return row?.at ?? undefined
   }
 
   async othersOwe({ athleteId, vendor }: Wanted): Promise<number[]> {

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { messageOf, type Told } from './messages.ts'
 
 const NOON = Date.UTC(2026, 2, 10, 12, 5)
-const told: Told = { status: 'started', imported: 150, total: 847, retryAfter: undefined, pause: undefined, error: undefined }
+const told: Told = {
+  status: 'started',
+  imported: 150,
+  total: 847,
+  retryAfter: undefined,
+  pause: undefined,
+  error: undefined,
+  noun: 'activities',
+}
 const paused = (retryAfter: number, pause: Told['pause'] = 'quota'): Told => ({
   ...told,
   status: 'rate_limited',

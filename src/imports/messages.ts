@@ -1,24 +1,27 @@
 // What a person reads about an import. The sentences are fixed; times are in the athlete's zone.
 import type { ImportStatus } from './job-lifecycle.ts'
+import type { PauseCause } from './job-store.ts'
 
 export interface Told {
   readonly status: ImportStatus
   readonly imported: number
   readonly total: number | undefined
   readonly retryAfter: number | undefined
-  readonly pause: 'quota' | 'budget' | 'vendor' | undefined
+  readonly pause: PauseCause | undefined
   readonly error: string | undefined
+  /** What is imported: activities, nights, check-ins. */
+  readonly noun: string
 }
 
 export function messageOf(told: Told, zone: string, now: number): string {
-  const { status, imported, total, retryAfter } = told
+  const { status, imported, total, retryAfter, noun } = told
   if (status === 'failed') return told.error ?? 'The import failed.'
-  if (status === 'completed')
-    return imported === 0 ? 'Completed: no new activities' : `Completed: ${imported} activities imported`
-  if (status === 'rate_limited' && retryAfter !== undefined) {
+  if (status === 'completed') return imported === 0 ? `Completed: no new ${noun}` : `Completed: ${imported} ${noun} imported`
+  // What the vendor was asked to send is on its way: nobody is rationed.
+  if (status === 'rate_limited' && retryAfter !== undefined && told.pause !== 'push') {
     return told.pause === 'budget' ? 'Waiting for the budget service' : `Rate limited, resuming ${whenIn(zone, retryAfter, now)}`
   }
-  return total === undefined ? 'Importing' : `Importing: ${imported} of ${total} activities`
+  return total === undefined ? 'Importing' : `Importing: ${imported} of ${total} ${noun}`
 }
 
 /** "tomorrow" only if it is another date where the athlete is. */

@@ -18,7 +18,7 @@ const CATALOGUE = {
   PACE_COST_TOO_HIGH: 'One call costs more than a whole window of the vendor allows; ask for less at once.',
   PACE_NOT_CONNECTED: 'The athlete is not connected to this vendor.',
   PACE_NEEDS_REAUTH: 'The vendor does not take our token any more; the athlete has to connect again.',
-  PACE_NOT_IMPORTED: 'This vendor has no history that can be imported yet.',
+  PACE_IMPORT_STOPPED: 'The import ended before it was complete and is not tried again by itself; its message says what to do.',
   PACE_VENDOR_REFUSED: 'The vendor refuses what an import needs; asking again does not help.',
   PACE_SECRET_KEY: 'A stored token was encrypted with a key that is not given any more.',
   PACE_CONFIG: 'A configuration variable is unknown, wrong or missing.',

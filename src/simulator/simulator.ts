@@ -33,6 +33,8 @@ export interface SimulatorOptions {
   readonly random?: Random
   readonly activities?: number
   readonly nights?: number
+  /** How far back the check-ins go. */
+  readonly checkinDays?: number
   readonly broken?: number
   readonly living?: boolean
   readonly limits?: Partial<Limits>
@@ -99,6 +101,7 @@ export function openSimulator(options: SimulatorOptions): Simulator {
     activities: options.activities ?? DEFAULT_ACTIVITIES,
     nights: options.nights ?? DEFAULT_NIGHTS,
     broken: options.broken ?? 0,
+    ...(options.checkinDays !== undefined && { checkinDays: options.checkinDays }),
   }
   stage.world.addAthlete({ seed: options.seed ?? 1, ...defaults })
   const control = controlOf({ stage, company, defaults })

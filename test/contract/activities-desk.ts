@@ -87,7 +87,8 @@ export class Desk {
   }
 
   async detail(athleteId: string, details: readonly StravaActivityDetail[]): Promise<string[]> {
-    return await this.database.transaction(tx => this.activities.storeDetails(tx, athleteId, 'strava', details))
+    const stored = await this.database.transaction(tx => this.activities.storeDetails(tx, athleteId, 'strava', details))
+    return [...stored.keys()]
   }
 
   async photos(athleteId: string, photos: ReadonlyMap<string, readonly StravaPhoto[]>): Promise<string[]> {

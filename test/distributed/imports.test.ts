@@ -2,6 +2,8 @@ import { after } from 'node:test'
 import { openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { importLifecycleContract } from '../contract/import-lifecycle.contract.ts'
+import { importsPollingContract } from '../contract/imports-polling.contract.ts'
+import { importsVendorsContract } from '../contract/imports-vendors.contract.ts'
 import { importsLaterContract } from '../contract/imports-later.contract.ts'
 import { importsTroubleContract } from '../contract/imports-trouble.contract.ts'
 import { importsContract } from '../contract/imports.contract.ts'
@@ -11,5 +13,12 @@ const fresh = freshDatabase()
 after(() => fresh.drop())
 
 const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock: new SystemClock() })
-for (const contract of [importLifecycleContract, importsContract, importsTroubleContract, importsLaterContract])
-  contract('postgres', open)
+const contracts = [
+  importLifecycleContract,
+  importsContract,
+  importsTroubleContract,
+  importsLaterContract,
+  importsVendorsContract,
+  importsPollingContract,
+]
+for (const contract of contracts) contract('postgres', open)

@@ -21,8 +21,8 @@ async function athlete(timezone: string | null = null): Promise<Asker> {
 
 async function connect({ id }: Asker, vendor: VendorName, status = 'active', lastSyncAt: Date | null = null): Promise<void> {
   await database.query(
-    `insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, connected_at, last_sync_at)
-     values (gen_random_uuid(), $1, $2, $1::uuid::text, $3, '{}', '\\x00', $4, $5)`,
+    `insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, connected_at, consented_at, last_sync_at)
+     values (gen_random_uuid(), $1, $2, $1::uuid::text, $3, '{}', '\\x00', $4, $4, $5)`,
     [id, vendor, status, new Date(clock.now()), lastSyncAt],
   )
 }
@@ -119,14 +119,12 @@ describe('asking for an import', () => {
     assert.equal((await begun(synced, wish))['type'], 'incremental')
   })
 
-  test('of a vendor that is not connected, needs consent or has no history to import is refused', async () => {
+  test('of a vendor that is not connected or needs consent is refused', async () => {
     const someone = await athlete()
     assertRefused(await ask(someone), 409, 'PACE_NOT_CONNECTED')
     assertRefused(await ask(someone, { vendor: 'garmin', type: 'full' }), 409, 'PACE_NOT_CONNECTED')
     await connect(someone, 'strava', 'needs_reauth')
     assertRefused(await ask(someone), 409, 'PACE_NEEDS_REAUTH')
-    await connect(someone, 'garmin')
-    assertRefused(await ask(someone, { vendor: 'garmin', type: 'full' }), 409, 'PACE_NOT_IMPORTED')
     assert.deepEqual((await get(someone)).json(), { items: [], nextCursor: null })
   })
 

@@ -15,7 +15,7 @@ const importAnswer = z.object({
   type: z.enum(['full', 'incremental']),
   status: z.enum(['queued', 'started', 'rate_limited', 'completed', 'failed']),
   progress: z.object({
-    listed: count.describe('Activities that are here to see'),
+    listed: count.describe('Activities, nights or check-ins that are here to see'),
     detailed: count.describe('Those with their details'),
     photos: count.describe('Activities whose photos were fetched'),
     total: count.nullable().describe('How many there will be; null until it is known'),
@@ -69,11 +69,10 @@ export function importRoutes(app: App, { imports }: HttpParts): void {
   })
 }
 
-function refusal(outcome: 'not_connected' | 'needs_reauth' | 'not_imported', vendor: VendorName): PacelineError {
+function refusal(outcome: 'not_connected' | 'needs_reauth', vendor: VendorName): PacelineError {
   const { title } = vendors[vendor].facts
   if (outcome === 'needs_reauth') return new PacelineError('PACE_NEEDS_REAUTH', `${title} needs a new consent; connect it again.`)
-  if (outcome === 'not_connected') return new PacelineError('PACE_NOT_CONNECTED', `${title} is not connected.`)
-  return new PacelineError('PACE_NOT_IMPORTED', `The history of ${title} cannot be imported yet.`)
+  return new PacelineError('PACE_NOT_CONNECTED', `${title} is not connected.`)
 }
 
 const iso = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())

@@ -18,9 +18,12 @@ export interface AthletePlan {
   readonly activities: number
   readonly nights: number
   readonly broken: number
+  /** How far back the check-ins go; two or three a week. */
+  readonly checkinDays?: number
 }
 
 const SLEEP_VENDORS: readonly SleepVendor[] = ['oura', 'whoop', 'garmin']
+const CHECKIN_DAYS = 180
 /** Strava's ids in 2023 were near 8.2e9 and grow by about 60 a second. */
 const ID_EPOCH = Date.UTC(2023, 0, 1)
 const ID_BASE = 8_200_000_000n
@@ -42,7 +45,7 @@ export class World {
     return Math.floor(this.#options.beginsAt / DAY_MS)
   }
 
-  addAthlete({ seed, activities, nights, broken }: AthletePlan): Athlete {
+  addAthlete({ seed, activities, nights, broken, checkinDays = CHECKIN_DAYS }: AthletePlan): Athlete {
     const count = this.athletes.length
     const athlete = athleteOf(String(count + 1), seed ?? this.#options.seed + count * 7919)
     this.athletes.push(athlete)
@@ -50,7 +53,7 @@ export class World {
     for (const draft of drafts.toSorted((a, b) => a.uploadedAt - b.uploadedAt)) this.add(draft)
     this.#breakSome(athlete, broken)
     for (let back = 1; back <= nights; back++) this.addNights(athlete, this.firstDay - back)
-    this.checkins.set(athlete.id, checkinsOf(athlete, this.firstDay - 1, 180))
+    this.checkins.set(athlete.id, checkinsOf(athlete, this.firstDay - 1, checkinDays))
     return athlete
   }
 

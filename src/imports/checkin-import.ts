@@ -1,0 +1,106 @@
+// An athlete's Foursquare check-ins. Its budget is wide and an import short, so running out means that something is wrong: it ends with
+// words that say what to do, and nothing is tried again until a person asks; then it goes on where it stopped. An empty page does not end
+// the history while the vendor says that there is more.
+import type { Activities } from '../activities/activities.ts'
+import { FOURSQUARE_LIMIT_MAX, type FoursquareCheckin, type FoursquareEndpoints, type Page } from '../vendors/vendors.ts'
+import type { Cursor } from './cursor.ts'
+import type { Ending, Fetched } from './fetching.ts'
+import { afterPage } from './paging.ts'
+import type { Run } from './run.ts'
+
+export interface CheckinImportParts {
+  readonly activities: Activities
+  readonly endpoints: FoursquareEndpoints
+}
+
+/** The vendor advises to ask for some seconds more than needed. */
+const OVERLAP_SECONDS = 10
+
+export class CheckinImport {
+  readonly #run: Run
+  readonly #activities: Activities
+  readonly #endpoints: FoursquareEndpoints
+
+  constructor(run: Run, { activities, endpoints }: CheckinImportParts) {
+    this.#run = run
+    this.#activities = activities
+    this.#endpoints = endpoints
+  }
+
+  async run(): Promise<Ending> {
+    for (;;) {
+      const answer = await this.#run.ask(this.#endpoints.checkins(this.#asked()), 'live')
+      if (answer.kind !== 'value') return failFast(answer)
+      const next = this.#after(answer.value)
+      const lost = await this.#store(answer.value, next.cursor)
+      if (lost !== undefined) return lost
+      if (next.isLast && !(await this.#looksForMissed())) return this.#run.completed(this.#run.total === 0)
+    }
+  }
+
+  #asked() {
+    const { cursor, since } = this.#run
+    const offset = (cursor.page - 1) * FOURSQUARE_LIMIT_MAX
+    return {
+      limit: FOURSQUARE_LIMIT_MAX,
+      ...(offset > 0 && { offset }),
+      ...(cursor.before !== undefined && cursor.phase === 'list' && { beforeSeconds: cursor.before }),
+      ...(since !== undefined && { afterSeconds: Math.floor(since / 1000) - OVERLAP_SECONDS }),
+    }
+  }
+
+  /** By time; what was missed that way, by number up to the vendor's own count. */
+  #after({ items, total = 0 }: Page<FoursquareCheckin>): { cursor: Cursor; isLast: boolean } {
+    const { cursor, since } = this.#run
+    if (cursor.phase === 'again') {
+      return { cursor: { ...cursor, page: cursor.page + 1 }, isLast: cursor.page * FOURSQUARE_LIMIT_MAX >= total }
+    }
+    const next = afterPage(
+      cursor,
+      items.map(({ createdAt }) => createdAt),
+    )
+    const reachesBack = since !== undefined && items.some(({ createdAt }) => createdAt * 1000 < since)
+    return { ...next, isLast: next.isLast || reachesBack }
+  }
+
+  async #store({ items, broken, total }: Page<FoursquareCheckin>, cursor: Cursor): Promise<Ending | undefined> {
+    const { athleteId, since } = this.#run
+    this.#run.noticeBroken(broken)
+    return await this.#run.commit(cursor, async tx => {
+      const fresh = await this.#activities.storeCheckins(tx, athleteId, items)
+      const imported = cursor.activities_imported + fresh.length
+      this.#run.total = since === undefined ? (total ?? this.#run.total ?? imported) : imported
+      return { ...cursor, activities_imported: imported }
+    })
+  }
+
+  /** True when the vendor counts more than came: then the list is read once more, by number. */
+  async #looksForMissed(): Promise<boolean> {
+    const { athleteId, cursor, since, total = 0 } = this.#run
+    if (since !== undefined || cursor.phase === 'again') return false
+    if ((await this.#activities.countCheckins(athleteId)) >= total) return false
+    return (await this.#run.commit({ ...cursor, phase: 'again', page: 1 })) === undefined
+  }
+}
+
+/** Whatever is in the way ends the import: the next one is a person's. */
+function failFast(answer: Exclude<Fetched<unknown>, { kind: 'value' }>): Ending {
+  if (answer.kind === 'end' && answer.ending.ending !== 'paused') return answer.ending
+  return {
+    ending: 'failed',
+    code: 'PACE_IMPORT_STOPPED',
+    sentence: `${whyStopped(answer)} What was fetched is kept: ${ASK_AGAIN}`,
+  }
+}
+
+const ASK_AGAIN = 'start the import again and it goes on from there.'
+
+function whyStopped(answer: Exclude<Fetched<unknown>, { kind: 'value' }>): string {
+  if (answer.kind === 'end' && answer.ending.ending === 'paused') {
+    const { cause, until } = answer.ending
+    if (cause === 'budget') return 'The budget service does not answer; wait until it does.'
+    return `Foursquare allows no more requests before ${new Date(until).toISOString().slice(11, 16)} UTC; wait until then.`
+  }
+  const reason = answer.kind === 'trouble' || answer.kind === 'broken' ? answer.reason : 'not found'
+  return `Foursquare did not give the check-ins (${reason}).`
+}

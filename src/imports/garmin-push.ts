@@ -1,0 +1,38 @@
+// What Garmin pushed, by itself or because an import asked for it: activities become rows, nights go to the ingest. The samples of
+// `activity-details` are streams' business; its summary may be the first that is heard of an activity.
+import type { Activities } from '../activities/activities.ts'
+import type { Queryable } from '../db/db.ts'
+import { garminNights, type SleepIngest } from '../sleep/sleep.ts'
+import type { GarminActivity, GarminActivityDetails, GarminSummary } from '../vendors/vendors.ts'
+
+interface PushParts {
+  readonly activities: Activities
+  readonly ingest: SleepIngest
+}
+
+/** As many as are stored in one statement. */
+const BATCH = 200
+
+export async function storePushed(
+  tx: Queryable,
+  { activities, ingest }: PushParts,
+  pushed: { readonly athleteId: string; readonly summaries: readonly GarminSummary[]; readonly heardAt: number },
+): Promise<void> {
+  const { athleteId, summaries, heardAt } = pushed
+  const rows = summaries.flatMap(activityIn)
+  for (let index = 0; index < rows.length; index += BATCH) {
+    await activities.storeSummaries(tx, athleteId, 'garmin', rows.slice(index, index + BATCH))
+  }
+  const nights = summaries.flatMap(one => (one.subject === 'sleep' ? [one.summary] : []))
+  await ingest.receive(tx, athleteId, garminNights(nights, heardAt))
+}
+
+function activityIn(pushed: GarminSummary): GarminActivity[] {
+  if (pushed.subject === 'activity') return [pushed.summary]
+  return pushed.subject === 'activity-details' ? [summaryOf(pushed.summary)] : []
+}
+
+function summaryOf({ userId, summaryId, activityId, summary }: GarminActivityDetails): GarminActivity {
+  const id = activityId ?? summaryId.replace(/-detail$/, '')
+  return { userId, summaryId: id, activityId: id, ...summary }
+}

@@ -1,0 +1,60 @@
+// Who is to be looked at without being asked: at once who connected or consented anew, everybody else every so often. Seldom where
+// webhooks reach us; and polls are spread over the day so that all of them together stay within their share of the vendor's budget.
+import type { Connections, Unsynced } from '../accounts/accounts.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Quota } from '../quota/quota.ts'
+import { vendorNames, vendors, type VendorName } from '../vendors/vendors.ts'
+import { POLLED } from './importers.ts'
+import type { JobStore } from './job-store.ts'
+
+export interface PollingParts {
+  readonly clock: Clock
+  readonly connections: Pick<Connections, 'unsynced'>
+  readonly quota: Pick<Quota, 'vendorState'>
+  readonly pollMinutes: number
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+/** Of the day's budget, for all polling together. */
+const POLL_SHARE = 0.2
+/** A page, and two more to see that the list ends where it does not reach back far enough. */
+const CALLS_PER_POLL = 3
+
+/** The vendors whose failed import is not tried again by itself. */
+const BY_HAND: readonly VendorName[] = vendorNames.filter(name => vendors[name].facts.exhausted === 'fail')
+
+/** Whose import is to be started now. */
+export async function dueForImport(parts: PollingParts, store: JobStore): Promise<Unsynced[]> {
+  const waiting = await Promise.all(vendorNames.map(vendor => waitingFor(vendor, parts)))
+  const unserved = await store.unserved(waiting.flat(), BY_HAND)
+  const polled = unserved.filter(({ isNew }) => !isNew)
+  const vendorsDue = [...new Set(polled.map(({ vendor }) => vendor))]
+  const chosen = await Promise.all(
+    vendorsDue.map(async vendor => polled.filter(one => one.vendor === vendor).slice(0, await pollsNow(vendor, parts, store))),
+  )
+  return [...unserved.filter(({ isNew }) => isNew), ...chosen.flat()]
+}
+
+/** Who has waited long enough, whether or not an import is at them; the longest first. */
+async function waitingFor(vendor: VendorName, { clock, connections, pollMinutes }: PollingParts): Promise<Unsynced[]> {
+  const now = clock.now()
+  const everyMs = POLLED.includes(vendor) ? pollMinutes * MINUTE_MS : Infinity
+  const before = (ms: number): number => Math.max(0, now - ms)
+  return await connections.unsynced(vendor, {
+    before: before(everyMs),
+    beforeIfHeard: before(Math.max(everyMs, DAY_MS)),
+    heardSince: now - DAY_MS,
+  })
+}
+
+/** How many polls may start this minute. */
+async function pollsNow(vendor: VendorName, { clock, quota }: PollingParts, store: JobStore): Promise<number> {
+  const { pools } = await quota.vendorState(vendor)
+  const days = pools.flatMap(({ windows }) => windows.filter(({ window }) => window === 'day'))
+  const pollsPerDay = (POLL_SHARE * Math.min(...days.map(({ allowed }) => allowed))) / CALLS_PER_POLL
+  if (pollsPerDay === Infinity) return Infinity
+  const apartMs = DAY_MS / Math.floor(pollsPerDay)
+  const lastAt = (await store.lastPoll(vendor))?.getTime() ?? 0
+  return clock.now() - lastAt < apartMs ? 0 : Math.max(1, Math.floor(MINUTE_MS / apartMs))
+}

@@ -1,0 +1,4 @@
+// The door. Sleep, from ingest to distribution. So far the room takes nights in: it reads each vendor's words and hands what they say to
+// the bus through the outbox.
+export { SleepIngest } from './ingest.ts'
+export { garminNights, ouraNights, whoopNights, type Night } from './nights.ts'

@@ -1,0 +1,91 @@
+// Who is looked at without being asked, and how often: at once after a consent, seldom where webhooks come, and all together within
+// their share of the day.
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Database } from '../../src/db/db.ts'
+import type { ImportWorld, Process } from '../import-world.ts'
+import { detailsAsked, LIST, stored, worlds } from './imports-desk.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+
+async function synced(the: ImportWorld): Promise<Process> {
+  const process = the.process()
+  await the.connect(process)
+  await process.start()
+  await the.untilDone(process)
+  the.asked.length = 0
+  return process
+}
+
+export function importsPollingContract(name: string, open: () => Promise<Database>): void {
+  describe(`polling: ${name}`, () => {
+    const world = worlds(open)
+
+    test('who consents anew has the gap filled at once, and no detail is asked for twice', async () => {
+      const the = await world({ activities: 12, pollMinutes: 43_200 })
+      await the.run(async () => {
+        const process = await synced(the)
+        await the.clock.sleep(HOUR_MS)
+        const added = the.simulator.control.addActivity({ name: 'While away' })
+        assert.equal(the.asked.length, 0)
+        await the.consent(process.connections)
+        await the.clock.sleep(2 * MINUTE_MS)
+        assert.deepEqual(detailsAsked(the), [added?.id])
+        await the.clock.sleep(HOUR_MS)
+        await process.stop()
+        assert.equal(the.requests(LIST).length, 1)
+        assert.equal((await stored(the)).length, 13)
+        const jobs = await process.imports.list(the.athleteId, { after: undefined, limit: 9 })
+        assert.deepEqual(
+          jobs.map(({ job }) => job.type),
+          ['incremental', 'full'],
+        )
+      })
+    })
+
+    test('where webhooks are heard it looks once a day; in silence again as usual', async () => {
+      const the = await world({ activities: 3, pollMinutes: 30 })
+      await the.run(async () => {
+        const process = await synced(the)
+        const [connection] = await process.connections.list(the.athleteId)
+        assert.equal(await process.connections.heard('strava', connection?.vendorAthleteId ?? ''), the.athleteId)
+        await the.clock.sleep(2 * HOUR_MS)
+        assert.equal(the.requests(LIST).length, 0)
+        await process.stop()
+        await the.clock.sleep(22 * HOUR_MS)
+        const again = the.process()
+        await again.start()
+        await the.clock.sleep(2 * HOUR_MS)
+        await again.stop()
+        assert(the.requests(LIST).length > 3)
+        assert.equal(await process.connections.heard('strava', 'nobody'), undefined)
+      })
+    })
+
+    test('many athletes are looked at in turn, spread out within a fifth of the day’s budget', async () => {
+      const athletes = 9
+      const hours = 5
+      const the = await world({ activities: 2, pollMinutes: 30 })
+      await the.run(async () => {
+        const process = the.process()
+        const ids: string[] = []
+        for (let count = 0; count < athletes; count++) {
+          if (count > 0) the.simulator.control.addAthlete()
+          ids.push(await the.connect(process))
+        }
+        await process.start()
+        for (const id of ids) await the.untilDone(process, id)
+        the.asked.length = 0
+        await the.clock.sleep(hours * HOUR_MS)
+        await process.stop()
+        const calls = the.asked.length
+        assert(calls <= (0.2 * 950 * hours) / 24, `${calls} calls for polling`)
+        for (const id of ids) {
+          const jobs = await process.imports.list(id, { after: undefined, limit: 9 })
+          assert(jobs.length === 3 || jobs.length === 2, `${jobs.length} imports of one athlete`)
+        }
+      })
+    })
+  })
+}

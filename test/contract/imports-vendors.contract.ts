@@ -1,0 +1,286 @@
+// The histories of the vendors that are not Strava, each by its own strategy.
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Database } from '../../src/db/db.ts'
+import type { ImportView } from '../../src/imports/imports.ts'
+import { openVendor, type GarminSummary } from '../../src/vendors/vendors.ts'
+import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
+import { lastSyncOf, worlds } from './imports-desk.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+const CHECKINS = /\/checkins$/
+const BACKFILL = /\/backfill\//
+const HISTORY = { tick: ['HISTORICAL_DATA_EXPORT'] }
+
+interface NightEvent {
+  readonly id: string
+  readonly payload: {
+    eventId: string
+    payload: { userId: string; date: string; durationMinutes: number; raw: { source: string } }
+  }
+}
+
+export function importsVendorsContract(name: string, open: () => Promise<Database>): void {
+  const world = worlds(open)
+
+  const count = async (the: ImportWorld, table: string): Promise<number> => {
+    const [row] = await the.database.query<{ n: number }>(`select count(*) as n from ${table} where athlete_id = $1`, [
+      the.athleteId,
+    ])
+    return row?.n ?? 0
+  }
+
+  /** Connects and plays until the import is over. */
+  async function imported(the: ImportWorld, process: Process, decision = {}): Promise<ImportView> {
+    await the.connect(process, decision)
+    await process.start()
+    return await the.untilDone(process)
+  }
+
+  describe(`Foursquare: ${name}`, () => {
+    const years = { vendor: 'foursquare', activities: 0, checkinDays: 1700 } as const
+
+    test('every check-in is stored once, 250 a page', async () => {
+      const the = await world(years)
+      await the.run(async () => {
+        const process = the.process()
+        const view = await imported(the, process)
+        const total = view.progress.total ?? 0
+        assert(total > 500, `${total} check-ins are three pages`)
+        assert.equal(view.message, `Completed: ${total} check-ins imported`)
+        assert.equal(await count(the, 'checkin'), total)
+        assert(the.requests(CHECKINS).length <= Math.ceil(total / 249) + 2)
+        assert.notEqual(await lastSyncOf(the), null)
+        await process.imports.start(the.athleteId, 'foursquare', { type: 'incremental' })
+        assert.equal((await the.untilDone(process)).message, 'Completed: no new check-ins')
+        await process.stop()
+      })
+    })
+
+    test('out of requests it fails with what to do, and waits for a person, who goes on where it stopped', async () => {
+      const the = await world({ ...years, limits: { foursquare: 6 }, pollMinutes: 30 })
+      await the.run(async () => {
+        const process = the.process()
+        const failed = await imported(the, process)
+        assert.equal(failed.job.status, 'failed')
+        assert.match(failed.message, /^Foursquare allows no more requests before \d\d:\d\d UTC; .* start the import again/)
+        const kept = await count(the, 'checkin')
+        assert(kept >= 250)
+        const asked = the.asked.length
+        await the.clock.sleep(2 * HOUR_MS)
+        assert.equal(the.asked.length, asked)
+        // Of six an hour, with hours that nobody has told us the edges of, we ask for two.
+        for (let attempt = 0; attempt < 5; attempt++) {
+          await process.imports.start(the.athleteId, 'foursquare', { type: 'full' })
+          const view = await the.untilDone(process)
+          if (view.job.status === 'completed') break
+          await the.clock.sleep(2 * HOUR_MS)
+        }
+        await process.stop()
+        const view = await the.newest(process)
+        assert.equal(view.job.status, 'completed')
+        assert.equal(await count(the, 'checkin'), view.progress.total)
+      })
+    })
+
+    test('a vendor that does not answer ends it too', async () => {
+      const the = await world(years)
+      the.simulator.control.setFaults([{ vendor: 'foursquare', route: 'GET /v2/users/self/checkins', kind: '5xx' }])
+      await the.run(async () => {
+        const process = the.process()
+        const failed = await imported(the, process)
+        await process.stop()
+        assert.match(failed.message, /^Foursquare did not give the check-ins \(.+\)\. What was fetched is kept/)
+        assert.equal(await lastSyncOf(the), null)
+      })
+    })
+
+    test('a page of nothing does not end the history while the vendor counts more', async () => {
+      const the = await world(years)
+      let pages = 0
+      the.onWire = (path, response) => (CHECKINS.test(path) && ++pages === 2 ? emptied(response) : response)
+      await the.run(async () => {
+        const process = the.process()
+        const view = await imported(the, process)
+        await process.stop()
+        assert.equal(await count(the, 'checkin'), view.progress.total)
+        assert((view.progress.total ?? 0) > 500)
+      })
+    })
+
+    test('a history without a check-in is not taken for complete', async () => {
+      const the = await world({ ...years, checkinDays: 0 })
+      await the.run(async () => {
+        const process = the.process()
+        assert.equal((await imported(the, process)).message, 'Completed: no new check-ins')
+        await process.stop()
+        assert.equal(await lastSyncOf(the), null)
+      })
+    })
+  })
+
+  for (const vendor of ['oura', 'whoop'] as const) {
+    describe(`${vendor}: ${name}`, () => {
+      const options: WorldOptions = { vendor, activities: 0, nights: 800 }
+      const nightsIn = async (the: ImportWorld): Promise<NightEvent[]> =>
+        await the.database.query<NightEvent>(
+          `select id, payload from outbox where subject = 'athlete-ally.sleep.raw-received' order by id`,
+        )
+
+      test('two years of nights go to the ingest, each as one event under its own id', async () => {
+        const the = await world(options)
+        await the.run(async () => {
+          const process = the.process()
+          const view = await imported(the, process)
+          await process.stop()
+          const events = await nightsIn(the)
+          const dates = new Set(events.map(({ payload }) => payload.payload.date))
+          assert.equal(view.message, `Completed: ${events.length} nights imported`)
+          assert.equal(the.vendor.overLimit, 0)
+          assert(dates.size >= 729 && dates.size <= 731, `${dates.size} nights in two years`)
+          const days = [...dates].map(date => Date.parse(date)).toSorted((a, b) => a - b)
+          assert.equal((Number(days.at(-1)) - Number(days[0])) / DAY_MS, dates.size - 1)
+          for (const { id, payload } of events) {
+            assert.equal(payload.eventId, id)
+            assert.equal(payload.payload.userId, the.athleteId)
+            assert.equal(payload.payload.raw.source, vendor)
+            assert(payload.payload.durationMinutes > 200, 'a nap is no night')
+          }
+        })
+      })
+
+      test('what is new comes by itself; a broken range is read again, and nothing is lost', async () => {
+        const the = await world({ ...options, nights: 120, pollMinutes: 30 })
+        await the.run(async () => {
+          const process = the.process()
+          await the.connect(process)
+          the.simulator.control.setFaults([{ vendor, kind: '5xx', times: 6 }])
+          await process.start()
+          assert.equal((await the.untilPaused(process)).job.pause, 'vendor')
+          await the.until(process, ['completed'])
+          const before = new Set((await nightsIn(the)).map(({ payload }) => payload.payload.date)).size
+          assert(before >= 119, `${before} of 120 nights`)
+          const added = the.simulator.control.addSleep(vendor)
+          await the.clock.sleep(HOUR_MS)
+          await process.stop()
+          const dates = (await nightsIn(the)).map(({ payload }) => payload.payload.date)
+          assert(added && dates.includes(added.day))
+        })
+      })
+    })
+  }
+
+  describe(`Garmin: ${name}`, () => {
+    const garmin = openVendor('garmin', { clientId: '1', clientSecret: 'secret' })
+    const options: WorldOptions = { vendor: 'garmin', activities: 24, nights: 20 }
+    const generous = { limits: { garmin: [10_000, 100_000] } } as const
+
+    /** What the inbox will do: hands on what the vendor pushed. */
+    function receiving(the: ImportWorld, process: Process): void {
+      the.onWebhook = async request => {
+        const events = garmin.webhooks.read(new Uint8Array(await request.arrayBuffer()))
+        assert(events.outcome === 'ok' && events.broken.length === 0)
+        const summaries = events.events.flatMap(event => (event.kind === 'delivered' ? [event as GarminSummary] : []))
+        await process.imports.pushed(the.athleteId, summaries)
+      }
+    }
+
+    test('it is asked for everything, range by range within its limits, and what it pushes is stored once', async () => {
+      const the = await world(options)
+      await the.run(async () => {
+        const process = the.process()
+        receiving(the, process)
+        await the.connect(process, HISTORY)
+        await process.start()
+        const waiting = await the.until(process, ['rate_limited'])
+        assert.equal(waiting.job.pause, 'quota')
+        const view = await the.untilDone(process)
+        await process.stop()
+        assert.equal(view.message, 'Completed: 24 activities imported')
+        assert.equal(await count(the, 'activity'), 24)
+        assert.equal(the.vendor.overLimit, 0)
+        const ranges = Math.ceil((5 * 365) / 30)
+        assert.equal(the.requests(BACKFILL).length, 3 * ranges)
+        const nights = await the.database.query<{ n: number }>(
+          `select count(distinct payload #>> '{payload,date}') as n from outbox where subject = 'athlete-ally.sleep.raw-received'`,
+        )
+        assert.equal(nights[0]?.n, 20)
+        assert.notEqual(await lastSyncOf(the), null)
+      })
+    })
+
+    test('while it sends it is waited for, in words that are true; a range asked for twice is as good as granted', async () => {
+      const the = await world({ ...options, ...generous })
+      await the.run(async () => {
+        const process = the.process()
+        receiving(the, process)
+        // Its answers are lost: the same is asked again, and refused as a duplicate.
+        let lost = 0
+        the.onWire = (path, response) => (BACKFILL.test(path) && lost++ < 2 ? new Response('', { status: 503 }) : response)
+        await the.connect(process, HISTORY)
+        await process.start()
+        let waiting = await the.until(process, ['rate_limited'])
+        while (waiting.job.pause !== 'push') {
+          await the.clock.sleep(MINUTE_MS)
+          waiting = await the.until(process, ['rate_limited'])
+        }
+        assert.match(waiting.message, /^Importing: \d+ of \d+ activities$/)
+        const view = await the.untilDone(process)
+        await process.stop()
+        assert.equal(view.job.status, 'completed')
+        assert.equal(await count(the, 'activity'), 24)
+        assert.deepEqual(view.problems, [])
+      })
+    })
+
+    test('without the permission for history it says what to tick, once', async () => {
+      const the = await world({ ...options, pollMinutes: 30 })
+      await the.run(async () => {
+        const process = the.process()
+        const view = await imported(the, process)
+        assert.equal(view.job.status, 'failed')
+        assert.match(view.message, /HISTORICAL_DATA_EXPORT: connect it again and tick it/)
+        await the.clock.sleep(2 * HOUR_MS)
+        assert.equal(the.requests(BACKFILL).length, 1)
+        receiving(the, process)
+        await the.consent(process.connections, the.athleteId, HISTORY)
+        await the.until(process, ['completed'])
+        await process.stop()
+        assert.equal(await count(the, 'activity'), 24)
+      })
+    })
+
+    test('what it sends by itself is stored without an import, again and again under one id', async () => {
+      const the = await world({ ...options, activities: 0, nights: 0 })
+      await the.run(async () => {
+        const process = the.process()
+        receiving(the, process)
+        await the.connect(process, HISTORY)
+        const added = the.simulator.control.addActivity({ name: 'Lunch Run' })
+        assert(added)
+        await the.clock.sleep(MINUTE_MS)
+        the.simulator.control.changeActivity(added.id, { name: 'Lunch Run, named' })
+        await the.clock.sleep(MINUTE_MS)
+        assert.equal(await count(the, 'activity'), 1)
+      })
+    })
+  })
+}
+
+/** The same answer without its items; the count stays. */
+function emptied(response: Response): Response {
+  const body = response.text().then(text => {
+    const answer = JSON.parse(text) as { response: { checkins: { items: unknown[] } } }
+    answer.response.checkins.items = []
+    return JSON.stringify(answer)
+  })
+  const stream = new ReadableStream({
+    start: async controller => {
+      controller.enqueue(new TextEncoder().encode(await body))
+      controller.close()
+    },
+  })
+  return new Response(stream, { status: response.status, headers: { 'content-type': 'application/json' } })
+}
