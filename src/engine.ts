@@ -84,6 +84,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const app = await buildApp({
     ...rooms,
     quota,
+    database,
     vendors,
     version,
     demo,
@@ -188,6 +189,7 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const accounts = new Accounts(foundation)
   const ingest = new SleepIngest(foundation)
   const imports = new Imports({ ...foundation, accounts, connections, activities, ingest, pollMinutes: config.pollMinutes })
+  foundation.metrics.collect('imports', () => imports.gauges())
   return { accounts, connections, parting, activities, imports }
 }
 

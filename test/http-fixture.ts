@@ -111,6 +111,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     quota,
     activities,
     imports,
+    database,
     vendors: () => [],
     parts: [],
     publicUrl: () => 'http://paceline.test',
@@ -176,8 +177,11 @@ export async function linkOf(accounts: Accounts, athleteId: string | null): Prom
 
 export type Answer = Awaited<ReturnType<App['inject']>>
 
+/** What is looked at of an answer that refuses. */
+export type Refusal = Pick<Answer, 'statusCode' | 'headers' | 'body' | 'json'>
+
 /** A failure in the contract's shape and nothing besides; gives its body. */
-export function assertRefused(answer: Answer, status: number, code: string): { error: string; details?: string[] } {
+export function assertRefused(answer: Refusal, status: number, code: string): { error: string; details?: string[] } {
   assert.equal(answer.statusCode, status, answer.body)
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
   assert(isId(String(answer.headers['x-request-id'])))

@@ -15,11 +15,13 @@ import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Accounts, Connections, Parting } from '../accounts/accounts.ts'
 import type { Activities } from '../activities/activities.ts'
+import type { Database } from '../db/db.ts'
 import type { Imports } from '../imports/imports.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { apiDocument } from './api-document.ts'
 import { connectionLimits, endConnections, onClientError } from './connections.ts'
+import type { LiveTimes } from './feed.ts'
 import { notFound, onError, onNotFound, routeOf } from './failures.ts'
 import { guardRoutes } from './identity.ts'
 import { protect } from './protection.ts'
@@ -27,6 +29,7 @@ import { activityRoutes } from './routes/activities.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { documentRoutes } from './routes/documents.ts'
+import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { quotaRoutes } from './routes/quota.ts'
@@ -62,8 +65,12 @@ export interface HttpParts {
   readonly connections: Connections
   readonly parting: Parting
   readonly activities: Activities
-  readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view'>
+  readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view' | 'underWay'>
   readonly quota: Pick<Quota, 'vendorState' | 'usage'>
+  /** Where changes announce themselves. */
+  readonly database: Pick<Database, 'listen'>
+  /** For tests that do not wait. */
+  readonly liveTimes?: Partial<LiveTimes>
   /** The vendors that can be connected: those with credentials, or the demo's. */
   readonly vendors: () => readonly VendorName[]
   readonly parts: readonly Part[]
@@ -114,6 +121,7 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   connectionRoutes,
   activityRoutes,
   importRoutes,
+  eventRoutes,
   quotaRoutes,
   adminRoutes,
   simulatedRoutes,

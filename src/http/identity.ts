@@ -53,6 +53,13 @@ export function guardRoutes(app: FastifyInstance, accounts: Accounts, countFailu
   })
 }
 
+/** Whether who asked for an athlete's things may still do so: for an answer that goes on for hours. */
+export async function isStillAllowed(request: FastifyRequest, accounts: Accounts): Promise<boolean> {
+  const identity = await identityOf(credentialsOf(request), accounts)
+  if (identity?.kind === 'athlete') return identity.athleteId === request.athleteId
+  return identity?.kind === 'operator' && (await accounts.athleteExists(request.athleteId))
+}
+
 /** What the document says of every route that is not for anyone. */
 const guarded = (schema: FastifySchema = {}): FastifySchema => ({
   ...schema,

@@ -13,6 +13,7 @@ export const statusOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   PACE_TOO_LARGE: 413,
   PACE_UNSUPPORTED_MEDIA_TYPE: 415,
   PACE_TOO_MANY_REQUESTS: 429,
+  PACE_TOO_MANY_FEEDS: 429,
   PACE_INTERNAL: 500,
   PACE_NOT_READY: 503,
   PACE_STOPPING: 503,

@@ -11,6 +11,7 @@ import type { SleepIngest } from '../sleep/sleep.ts'
 import { vendors, type GarminSummary, type OpenVendor, type VendorName } from '../vendors/vendors.ts'
 import type { Problem } from './cursor.ts'
 import type { Ending } from './fetching.ts'
+import { importLifecycle, type ImportStatus } from './job-lifecycle.ts'
 import { JobStore, type ImportJob, type ImportType } from './job-store.ts'
 import { storePushed } from './garmin-push.ts'
 import { NOUNS, runImporter } from './importers.ts'
@@ -48,6 +49,13 @@ export interface ImportView {
   readonly eta: number | undefined
   readonly message: string
   readonly problems: readonly Problem[]
+}
+
+export interface ImportGauge {
+  readonly name: string
+  readonly help: string
+  readonly labels: { readonly status: string }
+  readonly value: number
 }
 
 /** How far an incremental import looks back: late uploads and edits of the last days are found. */
@@ -129,6 +137,21 @@ export class Imports {
   async read(athleteId: string, id: string): Promise<ImportView | undefined> {
     const job = await this.#store.read(athleteId, id)
     return job && (await this.view(job))
+  }
+
+  /** The ids of those that have not ended. */
+  async underWay(athleteId: string): Promise<string[]> {
+    return await this.#store.underWay(athleteId)
+  }
+
+  async gauges(): Promise<ImportGauge[]> {
+    const counts = await this.#store.byStatus()
+    return Object.keys(importLifecycle.states).map(status => ({
+      name: 'paceline_import_status',
+      help: 'Imports by status',
+      labels: { status },
+      value: counts.get(status as ImportStatus) ?? 0,
+    }))
   }
 
   /** What is told about it. */

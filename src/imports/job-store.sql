@@ -97,3 +97,9 @@ where vendor = $1 and athlete_id <> $2 and status in ('queued', 'started', 'rate
 
 -- name: prune
 delete from import_jobs where finished_at < $1
+
+-- name: underWay
+select id from import_jobs where athlete_id = $1 and status in ('queued', 'started', 'rate_limited')
+
+-- name: byStatus
+select status, count(*) as count from import_jobs group by status

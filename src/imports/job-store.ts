@@ -22,6 +22,8 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
   'lastPoll',
   'othersOwe',
   'prune',
+  'underWay',
+  'byStatus',
 ])
 
 export type ImportType = 'full' | 'incremental'
@@ -199,6 +201,16 @@ export class JobStore {
 
   async prune(before: number): Promise<void> {
     await this.#database.query(sql.prune, [new Date(before)])
+  }
+
+  async underWay(athleteId: string): Promise<string[]> {
+    return (await this.#database.query<{ id: string }>(sql.underWay, [athleteId])).map(({ id }) => id)
+  }
+
+  /** A status that no import has is not among them. */
+  async byStatus(): Promise<Map<ImportStatus, number>> {
+    const rows = await this.#database.query<{ status: ImportStatus; count: number }>(sql.byStatus)
+    return new Map(rows.map(({ status, count }) => [status, count]))
   }
 
   async #one(text: string, values: readonly unknown[]): Promise<ImportJob | undefined> {

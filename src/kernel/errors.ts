@@ -11,6 +11,7 @@ const CATALOGUE = {
   PACE_TOO_LARGE: 'The body is larger than this route takes.',
   PACE_UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON.',
   PACE_TOO_MANY_REQUESTS: 'Too many attempts from this address; wait and try again.',
+  PACE_TOO_MANY_FEEDS: "An athlete's changes are followed by as many clients as may be at once.",
   PACE_NOT_READY: 'A part that Paceline needs does not answer; `details` names it.',
   PACE_STOPPING: 'Paceline is stopping and takes no new requests.',
   PACE_INTERNAL: 'A fault of Paceline itself; the log has the request id.',

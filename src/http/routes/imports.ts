@@ -1,10 +1,11 @@
 // The athlete's imports: asking for one, and how it goes.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
-import type { ImportView } from '../../imports/imports.ts'
+import { importLifecycle, type ImportView } from '../../imports/imports.ts'
 import { vendorNames, vendors, type VendorName } from '../../vendors/vendors.ts'
 import { errorAnswer, id, idInPath, listOf, pageAsked, pageOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
+import type { LiveKind } from '../feed.ts'
 
 const instant = z.iso.datetime()
 const count = z.number().int()
@@ -68,6 +69,17 @@ export function importRoutes(app: App, { imports }: HttpParts): void {
     return answer(view)
   })
 }
+
+/** Imports as they are told while they go on. */
+export const liveImports = ({ imports }: Pick<HttpParts, 'imports'>): LiveKind => ({
+  kind: 'import',
+  underWay: athleteId => imports.underWay(athleteId),
+  read: async (athleteId, id) => {
+    const view = await imports.read(athleteId, id)
+    if (view === undefined) return undefined
+    return { answer: importAnswer.parse(answer(view)), isOver: importLifecycle.states[view.job.status].final === true }
+  },
+})
 
 function refusal(outcome: 'not_connected' | 'needs_reauth', vendor: VendorName): PacelineError {
   const { title } = vendors[vendor].facts

@@ -1,0 +1,103 @@
+// Brings the news of what changes in the database to the clients that are connected here, whichever process made the change. One
+// LISTEN serves them all; it begins with the first client. Nobody hears of another athlete's things.
+import type { Readable } from 'node:stream'
+import type { Database } from '../db/db.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { PacelineError } from '../kernel/errors.ts'
+import { within } from '../kernel/within.ts'
+import { Feed, type LiveKind, type LiveTimes } from './feed.ts'
+
+export interface LiveParts {
+  readonly database: Pick<Database, 'listen'>
+  readonly clock: Clock
+  readonly kinds: readonly LiveKind[]
+  readonly times?: Partial<LiveTimes> | undefined
+}
+
+/** As the migration that announces the changes calls it. */
+const CHANNEL = 'paceline_live'
+const TIMES: LiveTimes = { beatMs: 15_000, passMs: 250, checkMs: 30_000 }
+/** More pages than a person has open; each costs a few queries a second while something is under way. */
+export const MOST_FEEDS = 10
+/** A database that does not answer must neither keep a client waiting nor a stop. */
+const PATIENCE_MS = 2_000
+
+export class Live {
+  readonly #parts: LiveParts
+  readonly #times: LiveTimes
+  readonly #feeds = new Map<string, Map<Feed, Promise<void>>>()
+  #listening: Promise<() => Promise<void>> | undefined
+  #isClosed = false
+
+  constructor(parts: LiveParts) {
+    this.#parts = parts
+    this.#times = { ...TIMES, ...parts.times }
+  }
+
+  /** What the client is to be sent, as it comes. `isAllowed` is asked again now and then. */
+  async open(athleteId: string, isAllowed: () => Promise<boolean>): Promise<Readable> {
+    const { clock, kinds } = this.#parts
+    // Before anything is told, so that nothing falls between the first look and the first notification.
+    await this.#listen()
+    if (this.#isClosed) throw new PacelineError('PACE_STOPPING', 'Paceline is stopping; try again in a moment.')
+    const feeds = this.#feeds.get(athleteId) ?? new Map<Feed, Promise<void>>()
+    if (feeds.size >= MOST_FEEDS) throw tooMany()
+    const feed = new Feed({ clock, kinds, athleteId, isAllowed, times: this.#times })
+    this.#feeds.set(athleteId, feeds)
+    feeds.set(
+      feed,
+      feed.run().finally(() => {
+        feeds.delete(feed)
+        if (feeds.size === 0 && this.#feeds.get(athleteId) === feeds) this.#feeds.delete(athleteId)
+      }),
+    )
+    return feed.body
+  }
+
+  /** Ends every feed, and waits for what they have under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const running = [...this.#all()].map(([feed, done]) => {
+      feed.end()
+      return done
+    })
+    if (this.#listening === undefined) return
+    const rest = Promise.all([...running, this.#listening.then(stop => stop())])
+    await within(this.#parts.clock.deadline(PATIENCE_MS), rest).catch(() => undefined)
+  }
+
+  *#all(): Generator<[Feed, Promise<void>]> {
+    for (const feeds of this.#feeds.values()) yield* feeds
+  }
+
+  async #listen(): Promise<void> {
+    this.#listening ??= this.#parts.database
+      .listen(CHANNEL, payload => {
+        this.#hear(payload)
+      })
+      .catch((error: unknown) => {
+        this.#listening = undefined
+        throw error
+      })
+    const deadline = this.#parts.clock.deadline(PATIENCE_MS)
+    await within(deadline, this.#listening).catch((error: unknown) => {
+      if (error !== deadline.reason) throw error
+      throw new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The database does not answer; try again in a moment.')
+    })
+  }
+
+  #hear(payload: string | undefined): void {
+    if (payload === undefined) {
+      for (const [feed] of this.#all()) feed.missed()
+      return
+    }
+    const news = JSON.parse(payload) as { kind: string; athleteId: string; id: string }
+    // Another process may be of a newer version and know more kinds.
+    const kind = this.#parts.kinds.find(each => each.kind === news.kind)
+    if (kind === undefined) return
+    for (const feed of this.#feeds.get(news.athleteId)?.keys() ?? []) feed.changed(kind, news.id)
+  }
+}
+
+const tooMany = (): PacelineError =>
+  new PacelineError('PACE_TOO_MANY_FEEDS', `This athlete's changes are followed ${MOST_FEEDS} times at once already; close one.`)

@@ -1,0 +1,47 @@
+// What is under way, told as it changes: server-sent events, with what the GET of the thing answers as data.
+import type { Readable } from 'node:stream'
+import { z } from 'zod'
+import { errorAnswer } from '../answers.ts'
+import type { App, HttpParts } from '../app.ts'
+import { isStillAllowed } from '../identity.ts'
+import { Live } from '../live.ts'
+import { liveImports } from './imports.ts'
+
+const EVENTS = [
+  'Events `import`, each with what `GET /v1/imports/{id}` answers as data. What is under way is told at once, then each change, a few a second',
+  'at most and the last one always; a comment comes every 15 seconds. The connection ends when the token is revoked or the server stops: connect',
+  'again, and look up what has ended meanwhile.',
+].join(' ')
+
+/** A stream goes out as it is; the document calls it text. */
+const eventText = z.string() as z.ZodType as z.ZodType<Readable>
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache',
+  // nginx, and those who took it over, would keep the events until there are many.
+  'x-accel-buffering': 'no',
+  // The connection ends with the stream, so that a stop need not wait for what might come over it next.
+  connection: 'close',
+}
+
+export function eventRoutes(app: App, parts: HttpParts): void {
+  const { accounts, clock, database, liveTimes } = parts
+  const live = new Live({ database, clock, times: liveTimes, kinds: [liveImports(parts)] })
+  app.addHook('preClose', () => live.close())
+
+  const schema = {
+    summary: 'What is under way, as server-sent events',
+    tags: ['athlete'],
+    response: {
+      200: { description: EVENTS, content: { 'text/event-stream': { schema: eventText } } },
+      429: errorAnswer,
+    },
+  }
+  // There is nothing to say about a stream without opening it: no HEAD.
+  const options = { config: { audience: 'athlete' }, exposeHeadRoute: false, schema } as const
+  app.get('/v1/events', options, async (request, reply) => {
+    const body = await live.open(request.athleteId, () => isStillAllowed(request, accounts))
+    return await reply.headers(HEADERS).send(body)
+  })
+}
