@@ -29,7 +29,7 @@ import { activityRoutes } from './routes/activities.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { documentRoutes } from './routes/documents.ts'
-import { eventRoutes } from './routes/events.ts'
+import { EVENT_STREAM, eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { quotaRoutes } from './routes/quota.ts'
@@ -142,6 +142,9 @@ const identified = (request: FastifyRequest, reply: FastifyReply): FastifyReply 
 /** What is told of a request whose client left before it was answered; there is no such status in HTTP. */
 const CLIENT_LEFT = 499
 
+/** Events are told of when they begin: that somebody has heard enough after hours is neither slow nor a failure. */
+const isEndless = (reply: FastifyReply): boolean => reply.getHeader('content-type') === EVENT_STREAM
+
 function tellOf(request: FastifyRequest, reply: FastifyReply, status: number): void {
   const { id, method } = request
   // Elapsed time is Fastify's own, in real milliseconds: it does not shrink with the clock.
@@ -152,13 +155,17 @@ function tellRequests(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     identified(request, reply)
     const onLeft = (): void => {
-      tellOf(request, reply, CLIENT_LEFT)
+      if (!isEndless(reply)) tellOf(request, reply, CLIENT_LEFT)
     }
     reply.raw.once('close', onLeft).once('finish', () => reply.raw.off('close', onLeft))
     done()
   })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isEndless(reply)) tellOf(request, reply, reply.statusCode)
+    done(null, payload)
+  })
   app.addHook('onResponse', (request, reply, done) => {
-    tellOf(request, reply, reply.statusCode)
+    if (!isEndless(reply)) tellOf(request, reply, reply.statusCode)
     done()
   })
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test, type TestContext } from 'node:test'
 import type { Database, Listener } from '../../db/db.ts'
+import { hear, type Facts } from '../../kernel/channels.ts'
 import { SystemClock } from '../../kernel/clock.ts'
 import { EventStream } from '../../../test/event-stream.ts'
 import { bearer, linkOf, openHttp, tokenOf, type Headers } from '../../../test/http-fixture.ts'
@@ -83,6 +84,19 @@ describe('events', () => {
       names.map(name => response.headers.get(name)),
       ['text/event-stream', 'no-cache', 'no', 'close', null],
     )
+  })
+
+  test('are told of once, when they begin', async t => {
+    const told: Facts['paceline:request'][] = []
+    const server = await served(t)
+    t.after(hear('paceline:request', fact => told.push(fact)))
+    const { headers } = await someone()
+    const stream = await EventStream.open(server.url, headers)
+    const seen = (): unknown[] => told.map(({ route, status }) => [route, status])
+    assert.deepEqual(seen(), [['/v1/events', 200]])
+    stream.leave()
+    await server.close()
+    assert.deepEqual(seen(), [['/v1/events', 200]])
   })
 
   test('begin with what is under way, as its GET answers, and not with what has ended', async t => {

@@ -7,6 +7,8 @@ import { isStillAllowed } from '../identity.ts'
 import { Live } from '../live.ts'
 import { liveImports } from './imports.ts'
 
+export const EVENT_STREAM = 'text/event-stream'
+
 const EVENTS = [
   'Events `import`, each with what `GET /v1/imports/{id}` answers as data. What is under way is told at once, then each change, a few a second',
   'at most and the last one always; a comment comes every 15 seconds. The connection ends when the token is revoked or the server stops: connect',
@@ -17,7 +19,7 @@ const EVENTS = [
 const eventText = z.string() as z.ZodType as z.ZodType<Readable>
 
 const HEADERS = {
-  'content-type': 'text/event-stream',
+  'content-type': EVENT_STREAM,
   'cache-control': 'no-cache',
   // nginx, and those who took it over, would keep the events until there are many.
   'x-accel-buffering': 'no',
@@ -34,7 +36,7 @@ export function eventRoutes(app: App, parts: HttpParts): void {
     summary: 'What is under way, as server-sent events',
     tags: ['athlete'],
     response: {
-      200: { description: EVENTS, content: { 'text/event-stream': { schema: eventText } } },
+      200: { description: EVENTS, content: { [EVENT_STREAM]: { schema: eventText } } },
       429: errorAnswer,
     },
   }
