@@ -219,6 +219,24 @@ describe('clients', () => {
     await eventually(open)
   })
 
+  test('that leave before it begins are forgotten too', async t => {
+    const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const listen: Database['listen'] = async (channel, listener) => {
+      asked.resolve()
+      await gate.promise
+      return await database.listen(channel, listener)
+    }
+    const server = await served(t, { database: { listen } })
+    const { headers } = await someone()
+    const leaving = new AbortController()
+    const early = Array.from({ length: MOST_FEEDS }, () => fetch(`${server.url}/v1/events`, { headers, signal: leaving.signal }))
+    await asked.promise
+    leaving.abort()
+    for (const request of early) await assert.rejects(request)
+    gate.resolve()
+    await eventually(() => EventStream.open(server.url, headers))
+  })
+
   test('share one LISTEN, which ends with the application', async t => {
     const listener = counted()
     const server = await served(t, { database: listener })
@@ -246,6 +264,21 @@ describe('clients', () => {
     listener.hear(undefined)
     await stream.next(isFor(next))
     if (!stream.events.some(has(id, 'completed'))) await stream.next(has(id, 'completed'))
+  })
+
+  test('hear nothing more of what was erased', async t => {
+    const listener = counted()
+    const server = await served(t, { database: listener })
+    const ada = await someone()
+    const gone = await importing(ada)
+    const stream = await EventStream.open(server.url, ada.headers)
+    await stream.next(isFor(gone))
+    await database.query('delete from import_jobs where id = $1', [gone])
+    listener.hear(JSON.stringify({ kind: 'import', athleteId: ada.id, id: gone }))
+    listener.hear(undefined)
+    const id = await importing(ada)
+    await stream.next(isFor(id))
+    assert.equal(stream.events.filter(isFor(gone)).length, 1)
   })
 
   test('hear it after a while even if nobody noticed the loss', async t => {
