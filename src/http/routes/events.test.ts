@@ -1,6 +1,7 @@
 // What a client hears of an athlete's imports as they change: real sockets and real notifications, rows changed by hand.
 import assert from 'node:assert/strict'
 import { after, describe, test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import type { Database, Listener } from '../../db/db.ts'
 import { hear, type Facts } from '../../kernel/channels.ts'
 import { SystemClock } from '../../kernel/clock.ts'
@@ -20,6 +21,7 @@ const SELDOM = { beatMs: NEVER_MS, checkMs: NEVER_MS, passMs: 5 }
 
 interface Served {
   readonly url: string
+  readonly connections: () => Promise<number>
   readonly close: () => Promise<void>
 }
 
@@ -27,7 +29,8 @@ async function served(t: TestContext, given: Partial<HttpParts> = {}): Promise<S
   const app = await fixture.rebuild({ clock: new SystemClock(), liveTimes: SELDOM, ...given })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => app.close())
-  return { url, close: () => app.close() }
+  const connections = promisify(app.server.getConnections.bind(app.server))
+  return { url, connections, close: () => app.close() }
 }
 
 interface Someone {
@@ -95,7 +98,7 @@ describe('events', () => {
     const seen = (): unknown[] => told.map(({ route, status }) => [route, status])
     assert.deepEqual(seen(), [['/v1/events', 200]])
     stream.leave()
-    await server.close()
+    await until(async () => (await server.connections()) === 0)
     assert.deepEqual(seen(), [['/v1/events', 200]])
   })
 
