@@ -25,13 +25,14 @@ import type { Role } from './roles.ts'
 import { SleepIngest } from './sleep/sleep.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { openSimulator } from './simulator/simulator.ts'
+import { RedisLock, RowLock, Streams, streamsEraser } from './streams/streams.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
 /**
  * The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. Imports first: taking an import's row
  * away waits for what it is storing, so that the others find it.
  */
-export const erasers: readonly Eraser[] = [importsEraser, quotaEraser, activitiesEraser, outboxEraser]
+export const erasers: readonly Eraser[] = [importsEraser, streamsEraser, quotaEraser, activitiesEraser, outboxEraser]
 
 export interface EngineOptions {
   readonly config: Config
@@ -52,6 +53,7 @@ export interface Engine {
   readonly accounts: Accounts
   readonly connections: Connections
   readonly imports: Imports
+  readonly streams: Streams
   readonly secrets: Secrets
   /** The migrations that this opening applied. */
   readonly migrated: readonly string[]
@@ -77,8 +79,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const vendors = (): VendorName[] => vendorNames.filter(name => vendor(name) !== undefined)
   const quota = quotaOf(foundation, config, servers.redis, vendors)
   const bell = new BossBell(database, clock)
-  const outside = { quota, bell, vendor, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
+  const outside = { quota, bell, vendor, redis: servers.redis, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
   const rooms = roomsOf({ ...foundation, ...outside }, config)
+  if (roles.includes('worker')) rooms.streams.work()
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, quota, bell, clock, database }) : []
 
   const app = await buildApp({
@@ -103,6 +106,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const whole = serviceGroup('paceline', [
     timeFollower(system, database),
     ...(roles.includes('worker') ? [rooms.imports.work()] : []),
+    rooms.streams.service,
     bell.service,
     ...schedules,
     ...(roles.includes('api') ? [http.service] : []),
@@ -165,10 +169,12 @@ interface Rooms {
   readonly parting: Parting
   readonly activities: Activities
   readonly imports: Imports
+  readonly streams: Streams
 }
 
 interface Outside {
   readonly quota: Quota
+  readonly redis: Redis | undefined
   readonly bell: Bell
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly fetch: Fetch
@@ -190,7 +196,17 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const ingest = new SleepIngest(foundation)
   const imports = new Imports({ ...foundation, accounts, connections, activities, ingest, pollMinutes: config.pollMinutes })
   foundation.metrics.collect('imports', () => imports.gauges())
-  return { accounts, connections, parting, activities, imports }
+  const streams = streamsOf(foundation, connections, config)
+  return { accounts, connections, parting, activities, imports, streams }
+}
+
+function streamsOf(foundation: Foundation & Outside, connections: Connections, config: Config): Streams {
+  const { redis, metrics } = foundation
+  const lock = redis === undefined ? new RowLock(foundation) : new RedisLock(redis)
+  const settings = { settleMs: config.streams.settleMs, order: config.quota.backfillOrder }
+  const streams = new Streams({ ...foundation, connections, lock, ...settings })
+  metrics.collect('streams', () => streams.gauges())
+  return streams
 }
 
 function quotaOf(foundation: Foundation, config: Config, redis: Redis | undefined, vendors: () => VendorName[]): Quota {
@@ -288,7 +304,7 @@ interface Scheduled extends Rooms {
   readonly database: Database
 }
 
-function scheduled({ bell, clock, accounts, connections, parting, imports, quota, database }: Scheduled): Service[] {
+function scheduled({ bell, clock, accounts, connections, parting, imports, streams, quota, database }: Scheduled): Service[] {
   const work: Record<string, { expression: string; work: () => Promise<void> }> = {
     'accounts-prune': {
       expression: '40 3 * * *',
@@ -307,7 +323,11 @@ function scheduled({ bell, clock, accounts, connections, parting, imports, quota
     // PGlite has no autovacuum; without it 20,000 finished jobs take 18 MB instead of 2.
     ...(database.kind === 'pglite' && { 'store-vacuum': { expression: '20 3 * * *', work: () => vacuum(database) } }),
   }
-  const starts = [...Object.entries(work).map(([name, schedule]) => cron(bell, clock, name, schedule)), ...imports.schedules()]
+  const starts = [
+    ...Object.entries(work).map(([name, schedule]) => cron(bell, clock, name, schedule)),
+    ...imports.schedules(),
+    ...streams.schedules(),
+  ]
   return [
     service('schedules', {
       open: async () => {

@@ -66,7 +66,7 @@ export interface Asked {
 }
 
 /** Every query of the store is waited for before time moves on. */
-function tracked(database: Database, clock: VirtualClock, gate: () => Promise<void> = () => Promise.resolve()): Database {
+export function tracked(database: Database, clock: VirtualClock, gate: () => Promise<void> = () => Promise.resolve()): Database {
   const passing = async <T>(work: () => Promise<T>): Promise<T> => {
     await gate()
     return await clock.track(work())
@@ -83,7 +83,7 @@ function tracked(database: Database, clock: VirtualClock, gate: () => Promise<vo
 }
 
 /** Closed while its process is dead. */
-class Gate {
+export class Gate {
   #closed: PromiseWithResolvers<void> | undefined
 
   readonly pass = async (): Promise<void> => {

@@ -104,7 +104,8 @@ export class Tokens {
   }
 
   #isDead(vendor: VendorName, outcome: Exclude<CallOutcome<TokenGrant>, { readonly outcome: 'ok' }>): boolean {
-    if (outcome.outcome === 'timeout' || outcome.outcome === 'malformed' || outcome.outcome === 'no_permit') return false
+    if (outcome.outcome === 'timeout' || outcome.outcome === 'malformed') return false
+    if (outcome.outcome === 'no_permit' || outcome.outcome === 'withdrawn') return false
     return this.#parts.vendor(vendor)?.oauth.isDeadRefresh(outcome) ?? false
   }
 

@@ -4,7 +4,7 @@ import { between, type Random } from '../kernel/random.ts'
 import { tell } from '../kernel/channels.ts'
 import { judge, rateReport, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
 import type { CallOutcome } from './outcome.ts'
-import type { BackfillRank, CallClass, Permit, PermitSource, Spent } from '../quota/quota.ts'
+import type { BackfillRank, CallClass, Permit, PermitAnswer, PermitSource, Spent } from '../quota/quota.ts'
 import type { Slots } from '../kernel/slots.ts'
 import { send, type Attempt, type Fetch } from './wire.ts'
 
@@ -27,7 +27,14 @@ export interface CallOptions {
   readonly attemptMs?: number
   readonly totalMs?: number
   readonly maxBytes?: number
+  /**
+   * Asked with every granted permit, before the request leaves. "No" gives the permit back, and the outcome is `withdrawn`: so a
+   * claim can be made by whoever may call, and by nobody else.
+   */
+  readonly confirm?: (granted: { readonly remaining: number }) => Promise<boolean>
 }
+
+type Granted = Extract<PermitAnswer, { outcome: 'granted' }>
 
 const ATTEMPT_MS = 15_000
 const TOTAL_MS = 40_000
@@ -86,7 +93,9 @@ export class Calls {
     })
     if (answer.outcome === 'exhausted') return { outcome: 'no_permit', retryAt: answer.resetAt }
     if (answer.outcome === 'unavailable') return { outcome: 'no_permit', retryAt: undefined }
-    return await this.#spend(request, options, total, answer.permit)
+    return (await isConfirmed(options, answer))
+      ? await this.#spend(request, options, total, answer.permit)
+      : { outcome: 'withdrawn' }
   }
 
   async #spend<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal, permit: Permit): Promise<CallOutcome<T>> {
@@ -117,6 +126,18 @@ export class Calls {
     options.signal?.throwIfAborted()
     return outcome
   }
+}
+
+/** False, or an error on the way there: the permit goes back. */
+async function isConfirmed({ confirm }: CallOptions, { permit, remaining }: Granted): Promise<boolean> {
+  if (confirm === undefined) return true
+  let confirmed = false
+  try {
+    confirmed = await confirm({ remaining })
+  } finally {
+    if (!confirmed) await permit.giveBack()
+  }
+  return confirmed
 }
 
 /** The answer is worth more than the book-keeping: what could not be settled counts as spent. */

@@ -8,3 +8,5 @@ export type CallOutcome<T> =
   | { readonly outcome: 'malformed'; readonly reason: string }
   /** No permit: nothing was sent. `retryAt` undefined: the budget itself cannot be asked now. */
   | { readonly outcome: 'no_permit'; readonly retryAt: number | undefined }
+  /** The caller's `confirm` said no: nothing was sent. */
+  | { readonly outcome: 'withdrawn' }

@@ -2,4 +2,4 @@
 // change leaves what is to be told of it, and the connection to NATS that the distributed bus stands on.
 export { openNats, type Nats, type NatsOptions } from './nats.ts'
 export { Outbox, outboxEraser } from './outbox.ts'
-export type { ActivityDeleted, ActivityImported, Event, Payloads, SleepRawReceived, Subject } from './subjects.ts'
+export type { ActivityDeleted, ActivityImported, Event, Payloads, SleepRawReceived, StreamsStored, Subject } from './subjects.ts'

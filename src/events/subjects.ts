@@ -33,10 +33,20 @@ export interface SleepRawReceived {
   }
 }
 
+export interface StreamsStored {
+  readonly activityId: string
+  readonly athleteId: string
+  readonly vendor: string
+  readonly externalId: string
+  readonly channels: readonly string[]
+  readonly pointCount: number
+}
+
 export interface Payloads {
   'athlete-ally.activity.imported': ActivityImported
   'athlete-ally.activity.deleted': ActivityDeleted
   'athlete-ally.sleep.raw-received': SleepRawReceived
+  'athlete-ally.activity.streams-stored': StreamsStored
 }
 
 export type Subject = keyof Payloads

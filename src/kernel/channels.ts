@@ -17,6 +17,18 @@ export interface Facts {
     status: number | undefined
     durationMs: number
   }
+  /** One attempt at an activity's streams; the names are those of the log line. */
+  'paceline:stream-fetch': {
+    activity_id: string
+    athlete_id: string
+    status: 'success' | 'failed' | 'deferred' | 'unavailable' | 'fenced'
+    channels_fetched: readonly string[]
+    point_count: number
+    error: string | null
+    retry_count: number
+    duration_ms: number
+    rate_budget_remaining: number | null
+  }
   'paceline:bell': { bell: string; outcome: 'done' | 'failed'; durationMs: number }
 }
 

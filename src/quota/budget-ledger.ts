@@ -8,7 +8,7 @@ import { counterKey, type Meter } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
 import { NO_TERMS, writeTerms } from './terms.ts'
 
-const sql = loadQueries(new URL('ledger.sql', import.meta.url), ['take', 'end', 'swapTerms', 'terms', 'windows'])
+const sql = loadQueries(new URL('ledger.sql', import.meta.url), ['take', 'end', 'swapTerms', 'terms', 'windows', 'refusals'])
 
 /** One counter as the ledger has it. */
 export interface Counted {
@@ -106,6 +106,12 @@ export class LedgerBudget implements Budget {
       held: number
     }>(sql.windows, [vendor, new Date(since)])
     return rows.map(({ window_name: window, starts_at: startsAt, ...row }) => ({ ...row, window, startsAt: startsAt.getTime() }))
+  }
+
+  /** How often the vendor said "too many" to this endpoint's calls that were made since then. */
+  async refusals(vendor: VendorName, endpoint: string, since: number): Promise<number> {
+    const [row] = await this.#database.query<{ count: number }>(sql.refusals, [vendor, endpoint, new Date(since)])
+    return row?.count ?? 0
   }
 
   async #end(

@@ -112,6 +112,11 @@ export class Quota {
     return await this.#overview.usage(vendors, days)
   }
 
+  /** How often a vendor said "too many" to calls of this endpoint since then. */
+  async refusals(vendor: VendorName, endpoint: string, since: number): Promise<number> {
+    return await this.#seen.ledger.refusals(vendor, endpoint, since)
+  }
+
   async gauges(vendors: readonly VendorName[]): Promise<QuotaGauge[]> {
     return await this.#overview.gauges(vendors)
   }

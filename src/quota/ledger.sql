@@ -14,3 +14,7 @@ select terms from quota_terms where vendor = $1
 -- name: windows
 -- The counters of the windows that began since then.
 select pool, scope, window_name, starts_at, used, held from quota_window where vendor = $1 and starts_at >= $2
+
+-- name: refusals
+select count(*) as count from api_requests
+where vendor = $1 and endpoint = $2 and requested_at >= $3 and outcome = 'rate_limited'

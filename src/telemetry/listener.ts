@@ -34,6 +34,10 @@ export function listen(log: Log, metrics: Metrics): () => void {
       metrics.vendorSeconds.observe({ vendor, endpoint }, durationMs / 1000)
       log[fact.outcome === 'ok' ? 'debug' : 'info'](fact, 'call')
     }),
+    hear('paceline:stream-fetch', fact => {
+      metrics.streamFetches.inc({ outcome: fact.status })
+      log[fact.status === 'failed' ? 'warn' : 'info'](fact, 'stream fetch')
+    }),
     hear('paceline:bell', fact => {
       metrics.bellRings.inc({ bell: fact.bell, outcome: fact.outcome })
       log[fact.outcome === 'failed' ? 'warn' : 'debug'](fact, 'bell')

@@ -93,6 +93,12 @@ function instrumentsIn(registry: Registry) {
       buckets: REQUEST_BUCKETS,
       registers,
     }),
+    streamFetches: new Counter({
+      name: 'paceline_stream_fetch_total',
+      help: "Attempts at activities' streams, by how they ended",
+      labelNames: ['outcome'],
+      registers,
+    }),
     bellRings: new Counter({
       name: 'paceline_bell_rings_total',
       help: 'Bells answered',

@@ -1,0 +1,184 @@
+// Where the house asks for streams: what comes in live, what a person opens, what is worked off by itself, and what the operator sees.
+import type { Connections } from '../accounts/accounts.ts'
+import { cron, type Bell } from '../bell/bell.ts'
+import type { Database, Queryable } from '../db/db.ts'
+import { Outbox } from '../events/events.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import { service, type Service } from '../kernel/service.ts'
+import type { Quota } from '../quota/quota.ts'
+import type { GarminActivityDetails, OpenVendor, VendorName } from '../vendors/vendors.ts'
+import { Backfill, BACKFILL_BELL } from './backfill.ts'
+import { Fetcher, type Fetched } from './fetcher.ts'
+import { Front, type StreamsAnswer } from './front.ts'
+import { GarminStreams, type Delivered } from './garmin.ts'
+import type { Lock } from './lock.ts'
+import { Overview, type StreamsGauge, type StreamsOverview } from './overview.ts'
+import { isStuck, retryAt } from './reasons.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
+import { StreamStore, type Order } from './stream-store.ts'
+import { Trouble } from './trouble.ts'
+
+export interface StreamsParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly bell: Bell
+  readonly connections: Pick<Connections, 'find' | 'call'>
+  readonly quota: Pick<Quota, 'paceMs' | 'leave' | 'vendorState' | 'refusals'>
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+  readonly lock: Lock
+  readonly settleMs: number
+  readonly order: Order
+}
+
+export type Reset = { readonly outcome: 'reset' | 'fetching' | 'no_external_id' | 'not_found' }
+/** `unchanged`: it has not failed. */
+export type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: StreamStatus }
+
+export const LIVE_BELL = 'stream-live'
+/** A worker that has not ended by then has died: a call with its retry takes less than a minute (real time). */
+const STALE_MS = 10 * 60_000
+/** What began before that is nobody's news. */
+const LIVE_MS = 48 * 3_600_000
+
+export class Streams {
+  readonly #parts: StreamsParts
+  readonly #store: StreamStore
+  readonly #fetcher: Fetcher
+  readonly #backfill: Backfill
+  readonly #front: Front
+  readonly #garmin: GarminStreams
+  readonly #overview: Overview
+  #stopping: AbortSignal = new AbortController().signal
+  /** Stopping it breaks off what is under way and leaves the rows to whoever comes next. */
+  readonly service: Service = service('streams', {
+    open: signal => {
+      this.#stopping = signal
+    },
+    shut: async () => {
+      await Promise.all([this.#backfill.rest(), this.#fetcher.rest()])
+    },
+  })
+
+  constructor(parts: StreamsParts) {
+    this.#parts = parts
+    const store = new StreamStore({ ...parts, outbox: new Outbox(parts) })
+    const trouble = new Trouble(parts)
+    const fetcher = new Fetcher({ ...parts, store, trouble })
+    this.#store = store
+    this.#fetcher = fetcher
+    this.#backfill = new Backfill({ ...parts, store, trouble, fetcher, owner: parts.newId() })
+    this.#front = new Front({ ...parts, store, fetcher })
+    this.#garmin = new GarminStreams({ ...parts, store })
+    this.#overview = new Overview(parts)
+  }
+
+  /** Has this process work; declared before the bell starts. */
+  work(): void {
+    const { bell } = this.#parts
+    bell.answer(BACKFILL_BELL, athleteId => {
+      this.#backfill.wake(athleteId, this.#stopping)
+      return Promise.resolve()
+    })
+    bell.answer(LIVE_BELL, async activityId => {
+      await this.fetchLive(activityId)
+    })
+  }
+
+  /** Rings for what is due, frees what dead workers hold, moves on what waits for Garmin; declared before the bell starts. */
+  schedules(): (() => Promise<void>)[] {
+    const { bell, clock } = this.#parts
+    const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
+    return [
+      every('streams-sweep', '* * * * *', async () => {
+        await this.#garmin.look()
+        await this.#backfill.sweep()
+      }),
+      every('streams-cleanup', '*/5 * * * *', () => this.cleanUp()),
+    ]
+  }
+
+  /** At live priority, at once; joins an attempt that is under way. Without a permit the row stays as it is, for backfill. */
+  async fetchLive(activityId: string): Promise<Fetched> {
+    return await this.#fetcher.fetch(activityId, { callClass: 'live', signal: this.#stopping })
+  }
+
+  /** An import has stored these: what began in the last 48 hours is fetched live. After the import's transaction. */
+  async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[]): Promise<void> {
+    const { bell, clock } = this.#parts
+    const fresh = await this.#store.arrived(athleteId, vendor, externalIds, clock.now() - LIVE_MS)
+    for (const id of fresh) await bell.ring(LIVE_BELL, id, clock.now())
+  }
+
+  /** Undefined when the athlete has no such activity. */
+  async read(athleteId: string, activityId: string): Promise<StreamsAnswer | undefined> {
+    return await this.#front.read(athleteId, activityId)
+  }
+
+  /** For a person who opened it: asks at once, waits up to `waitMs` (real time), then says how it stands. */
+  async moveToFront(athleteId: string, activityId: string, { waitMs }: { waitMs: number }): Promise<StreamsAnswer | undefined> {
+    return await this.#front.moveToFront(athleteId, activityId, { waitMs, signal: this.#stopping })
+  }
+
+  /** By its owner: a failed one goes to the front, a stuck one begins anew. Undefined when the athlete has no such activity. */
+  async retry(athleteId: string, activityId: string): Promise<Retried | undefined> {
+    const { bell, clock } = this.#parts
+    const state = await this.#store.state(activityId)
+    if (state?.athleteId !== athleteId) return undefined
+    if (state.status !== 'failed') return { outcome: 'unchanged', status: state.status }
+    if (isStuck(state)) await this.#store.reset(activityId, { stuckOnly: true })
+    await bell.ring(LIVE_BELL, activityId, isStuck(state) ? clock.now() : (retryAt(state) ?? clock.now()))
+    return { outcome: 'moved', status: isStuck(state) ? 'pending' : 'failed' }
+  }
+
+  /** By the operator, from every state but fetching: as if nobody had asked for it yet. */
+  async reset(activityId: string): Promise<Reset> {
+    if (await this.#store.reset(activityId)) return { outcome: 'reset' }
+    const state = await this.#store.state(activityId)
+    if (state === undefined) return { outcome: 'not_found' }
+    return { outcome: state.externalId === null ? 'no_external_id' : 'fetching' }
+  }
+
+  /** Failed ones: all, an athlete's, those with a word in their error, or the stuck ones only. Says how many. */
+  async resetMany(which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean } = {}): Promise<number> {
+    const { bell, clock } = this.#parts
+    const athletes = await this.#store.resetMany(which)
+    for (const athleteId of new Set(athletes)) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
+    return athletes.length
+  }
+
+  /** In the caller's transaction, or in one of its own. */
+  async storeGarminDetails(athleteId: string, details: GarminActivityDetails, tx?: Queryable): Promise<Delivered> {
+    if (tx !== undefined) return await this.#garmin.deliver(tx, athleteId, details)
+    return await this.#parts.database.transaction(own => this.#garmin.deliver(own, athleteId, details))
+  }
+
+  /** Frees what dead workers hold. */
+  async cleanUp(): Promise<void> {
+    const { clock } = this.#parts
+    const now = clock.now()
+    for (const row of await this.#store.cleanUp(now - STALE_MS * clock.speed)) {
+      tell('paceline:stream-fetch', {
+        activity_id: row.id,
+        athlete_id: row.athleteId,
+        status: 'failed',
+        channels_fetched: [],
+        point_count: 0,
+        error: 'fetching_timeout_cleanup',
+        retry_count: row.retryCount,
+        duration_ms: Math.round((now - row.attemptedAt.getTime()) / clock.speed),
+        rate_budget_remaining: null,
+      })
+    }
+  }
+
+  async overview(): Promise<StreamsOverview> {
+    return await this.#overview.all()
+  }
+
+  async gauges(): Promise<StreamsGauge[]> {
+    return await this.#overview.gauges()
+  }
+}

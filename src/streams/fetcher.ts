@@ -1,0 +1,161 @@
+// One attempt at one activity's streams: permit, claim, call, move. The claim is made with the permit in hand, so a row that gets none is
+// untouched, and a permit whose claim is lost goes back. One attempt at a time for an activity in this process: whoever comes joins it.
+import type { AuthorisedOutcome, Connections } from '../accounts/accounts.ts'
+import type { CallOptions } from '../calls/calls.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { OpenVendor, StravaEndpoints, StravaStreams, VendorName } from '../vendors/vendors.ts'
+import { isVendorAlive, isVendorTrouble, judged, type Judgement } from './judgement.ts'
+import { errorText } from './reasons.ts'
+import type { Claimed, StreamStore, Target } from './stream-store.ts'
+import type { Trouble } from './trouble.ts'
+
+export interface FetcherParts {
+  readonly clock: Clock
+  readonly store: StreamStore
+  readonly trouble: Trouble
+  readonly connections: Pick<Connections, 'find' | 'call'>
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+  readonly settleMs: number
+}
+
+export type Fetched =
+  | { readonly outcome: 'success' | 'failed' | 'deferred' | 'unavailable' }
+  /** No permit, so it is as it was. `retryAt` undefined: the budget itself cannot be asked now. */
+  | { readonly outcome: 'refused'; readonly retryAt: number | undefined }
+  /** The athlete's consent is used up, so it is as it was. */
+  | { readonly outcome: 'unconnected' }
+  /** Another has it, or it is not due: nothing was sent. */
+  | { readonly outcome: 'lost' }
+  /** The claim was taken away meanwhile: nothing was changed. */
+  | { readonly outcome: 'fenced' }
+
+export type FetchOptions = Pick<CallOptions, 'callClass' | 'rank' | 'signal'>
+
+/** What is known of an attempt while it is under way. */
+interface Attempt {
+  readonly startedAt: number
+  claim: Claimed | undefined
+  budgetLeft: number | undefined
+}
+
+const VENDOR = 'strava'
+const STATUS = { succeed: 'success', fail: 'failed', defer: 'deferred', close: 'unavailable' } as const
+
+export class Fetcher {
+  readonly #parts: FetcherParts
+  readonly #underWay = new Map<string, { readonly isLive: boolean; readonly fetched: Promise<Fetched> }>()
+
+  constructor(parts: FetcherParts) {
+    this.#parts = parts
+  }
+
+  /** Joins an attempt that is under way here, whoever began it. */
+  async fetch(activityId: string, options: FetchOptions): Promise<Fetched> {
+    const isLive = options.callClass === 'live'
+    const begun = this.#underWay.get(activityId)
+    if (begun === undefined) return await this.#begin(activityId, options)
+    const fetched = await begun.fetched
+    // What backfill is refused may be granted to somebody who waits.
+    return fetched.outcome === 'refused' && isLive && !begun.isLive ? await this.fetch(activityId, options) : fetched
+  }
+
+  isUnderWay(activityId: string): boolean {
+    return this.#underWay.has(activityId)
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async rest(): Promise<void> {
+    await Promise.allSettled([...this.#underWay.values()].map(({ fetched }) => fetched))
+  }
+
+  async #begin(activityId: string, options: FetchOptions): Promise<Fetched> {
+    const fetched = this.#attempt(activityId, options).finally(() => this.#underWay.delete(activityId))
+    this.#underWay.set(activityId, { isLive: options.callClass === 'live', fetched })
+    return await fetched
+  }
+
+  async #attempt(activityId: string, options: FetchOptions): Promise<Fetched> {
+    const { store, clock, connections, vendor } = this.#parts
+    const target = await store.target(activityId)
+    if (target?.provider !== VENDOR || target.externalId === null) return { outcome: 'lost' }
+    const open = vendor(VENDOR)
+    const connection = open && (await connections.find(target.athleteId, VENDOR))
+    if (open === undefined || connection?.status !== 'active') return { outcome: 'unconnected' }
+    const attempt: Attempt = { startedAt: clock.now(), claim: undefined, budgetLeft: undefined }
+    const request = (open.endpoints as StravaEndpoints).activityStreams(target.externalId)
+    const call = { ...options, athleteId: target.athleteId, confirm: this.#claims(target, attempt) }
+    const outcome = await this.#call(attempt, () => connections.call(connection.id, request, call))
+    return await this.#ended(target, attempt, outcome)
+  }
+
+  /** Every attempt of the call asks; the first claims. */
+  #claims({ id }: Target, attempt: Attempt): NonNullable<CallOptions['confirm']> {
+    return async ({ remaining }) => {
+      attempt.budgetLeft = remaining
+      attempt.claim ??= await this.#parts.store.claim(id, this.#parts.clock.now())
+      return attempt.claim !== undefined
+    }
+  }
+
+  /** A call that was broken off, by a shutdown for instance, leaves the row to whoever comes next. */
+  async #call<T>(attempt: Attempt, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call()
+    } catch (error) {
+      const until = this.#parts.clock.now()
+      const brokenOff: Judgement = { move: 'defer', error: errorText('busy', 'broken off'), until }
+      if (attempt.claim !== undefined) await this.#move(attempt.claim, attempt, brokenOff)
+      throw error
+    }
+  }
+
+  async #ended(target: Target, attempt: Attempt, outcome: AuthorisedOutcome<StravaStreams>): Promise<Fetched> {
+    const { store, clock, settleMs } = this.#parts
+    if (outcome.outcome === 'withdrawn') return { outcome: 'lost' }
+    if (attempt.claim === undefined) {
+      if (outcome.outcome === 'no_permit') return { outcome: 'refused', retryAt: outcome.retryAt }
+      if (outcome.outcome === 'needs_reauth' || outcome.outcome === 'not_connected') return { outcome: 'unconnected' }
+      // The trouble came before the permit, with the token: an attempt that failed like any other.
+      attempt.claim = await store.claim(target.id, clock.now())
+      if (attempt.claim === undefined) return { outcome: 'lost' }
+    }
+    await this.#note(outcome)
+    const { firstSeenAt, manual } = attempt.claim
+    // When it was uploaded the vendor does not say; we saw it soon after. What was entered there by hand never has any.
+    const settledAt = manual ? undefined : firstSeenAt.getTime() + settleMs
+    return await this.#move(attempt.claim, attempt, judged(outcome, { now: clock.now(), settledAt }))
+  }
+
+  async #note(outcome: AuthorisedOutcome<unknown>): Promise<void> {
+    if (isVendorTrouble(outcome)) await this.#parts.trouble.failed(VENDOR)
+    else if (isVendorAlive(outcome)) await this.#parts.trouble.passed(VENDOR)
+  }
+
+  async #move(claim: Claimed, attempt: Attempt, judgement: Judgement): Promise<Fetched> {
+    const isOurs = await this.#moved(claim, judgement)
+    const outcome = isOurs ? STATUS[judgement.move] : 'fenced'
+    const channels = judgement.move === 'succeed' ? judgement.channels : undefined
+    tell('paceline:stream-fetch', {
+      activity_id: claim.id,
+      athlete_id: claim.athleteId,
+      status: outcome,
+      channels_fetched: channels?.names ?? [],
+      point_count: channels?.pointCount ?? 0,
+      error: 'error' in judgement ? judgement.error : null,
+      retry_count: claim.retryCount + (outcome === 'failed' ? 1 : 0),
+      // How long it took is real time, however fast ours runs.
+      duration_ms: Math.round((this.#parts.clock.now() - attempt.startedAt) / this.#parts.clock.speed),
+      rate_budget_remaining: attempt.budgetLeft ?? null,
+    })
+    return { outcome }
+  }
+
+  async #moved(claim: Claimed, judgement: Judgement): Promise<boolean> {
+    const { store, clock } = this.#parts
+    if (judgement.move === 'succeed') return await store.succeed(claim, judgement.channels, clock.now())
+    if (judgement.move === 'fail') return await store.fail(claim, judgement.error, clock.now())
+    if (judgement.move === 'defer') return await store.defer(claim, judgement.error, judgement.until)
+    return await store.close(claim)
+  }
+}

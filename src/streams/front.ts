@@ -1,0 +1,136 @@
+// For whoever waits: a person who opened an activity, or an event that just came in. An attempt that is under way is joined, here or
+// elsewhere; whoever gives up waiting leaves the others theirs.
+import type { Connections } from '../accounts/accounts.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Quota } from '../quota/quota.ts'
+import type { Fetched, Fetcher } from './fetcher.ts'
+import { BUDGET_AWAY_MS } from './judgement.ts'
+import { reasonOf, retryAt, type Reason } from './reasons.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
+import type { FetchState, StreamStore } from './stream-store.ts'
+
+/** The answer to "show me its streams"; the names are the document's. */
+export interface StreamsAnswer {
+  readonly activity_id: string
+  readonly status: StreamStatus
+  readonly stream_data: Readonly<Record<string, readonly unknown[]>> | null
+  readonly channels_available: readonly string[]
+  readonly point_count: number | null
+  readonly source: string | null
+  readonly fetched_at: Date | null
+  readonly reason?: Reason
+  readonly retry_at?: Date
+}
+
+export interface FrontParts {
+  readonly clock: Clock
+  readonly store: StreamStore
+  readonly fetcher: Fetcher
+  readonly connections: Pick<Connections, 'find'>
+  readonly quota: Pick<Quota, 'vendorState'>
+}
+
+const VENDOR = 'strava'
+/** How often the row is looked at while another process is at it (real time). */
+const LOOK_MS = 250
+
+interface Why {
+  readonly reason?: Reason
+  readonly retryAt?: number
+}
+
+export class Front {
+  readonly #parts: FrontParts
+
+  constructor(parts: FrontParts) {
+    this.#parts = parts
+  }
+
+  /** Undefined when the athlete has no such activity. */
+  async read(athleteId: string, activityId: string, fetched?: Fetched): Promise<StreamsAnswer | undefined> {
+    const { store } = this.#parts
+    const state = await store.state(activityId)
+    if (state?.athleteId !== athleteId) return undefined
+    const stored = state.status === 'success' ? await store.stored(activityId) : undefined
+    const { reason, retryAt: at } = await this.#why(state, fetched)
+    return {
+      activity_id: activityId,
+      status: state.status,
+      stream_data: stored?.streamData ?? null,
+      channels_available: stored?.channelsAvailable ?? [],
+      point_count: stored?.pointCount ?? null,
+      source: stored?.source ?? null,
+      fetched_at: stored?.fetchedAt ?? null,
+      ...(reason !== undefined && { reason }),
+      ...(at !== undefined && { retry_at: new Date(at) }),
+    }
+  }
+
+  /** Asks for it at once if it is due, and waits up to `waitMs` of real time; then says how it stands. */
+  async moveToFront(
+    athleteId: string,
+    activityId: string,
+    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+  ): Promise<StreamsAnswer | undefined> {
+    const { store, clock, fetcher } = this.#parts
+    const state = await store.state(activityId)
+    if (state?.athleteId !== athleteId) return undefined
+    const patience = new AbortController()
+    const over = clock.sleep(waitMs * clock.speed, AbortSignal.any([patience.signal, signal])).then(nothing, nothing)
+    try {
+      const isOurs = fetcher.isUnderWay(activityId) || isDue(state, clock.now())
+      const fetched = isOurs ? await Promise.race([this.#fetch(activityId, signal), over]) : undefined
+      const isElsewhere = fetched === undefined ? !isOurs && state.status === 'fetching' : fetched.outcome === 'lost'
+      if (isElsewhere) await this.#follow(activityId, clock.now() + waitMs * clock.speed, signal)
+      return await this.read(athleteId, activityId, fetched)
+    } finally {
+      patience.abort()
+    }
+  }
+
+  async #fetch(activityId: string, signal: AbortSignal): Promise<Fetched | undefined> {
+    return await this.#parts.fetcher.fetch(activityId, { callClass: 'live', signal }).catch((error: unknown) => {
+      if (!signal.aborted) tell('paceline:fault', { where: 'streams', error })
+      return undefined
+    })
+  }
+
+  /** Another process has it: its row will say how it went. */
+  async #follow(activityId: string, until: number, signal: AbortSignal): Promise<void> {
+    const { store, clock } = this.#parts
+    while (clock.now() < until && (await store.state(activityId))?.status === 'fetching') {
+      const stepMs = Math.min(LOOK_MS * clock.speed, until - clock.now())
+      await clock.sleep(stepMs, signal).catch(() => undefined)
+      if (signal.aborted) return
+    }
+  }
+
+  async #why(state: FetchState, fetched: Fetched | undefined): Promise<Why> {
+    if (state.status === 'pending') return await this.#whyPending(state, fetched)
+    const [reason, at] = [reasonOf(state), retryAt(state)]
+    return { ...(reason !== undefined && { reason }), ...(at !== undefined && { retryAt: at }) }
+  }
+
+  async #whyPending({ provider, athleteId }: FetchState, fetched: Fetched | undefined): Promise<Why> {
+    const { clock, connections, quota } = this.#parts
+    if (provider !== VENDOR) return { reason: 'waiting_for_vendor' }
+    if (fetched?.outcome === 'refused') {
+      return fetched.retryAt === undefined
+        ? { reason: 'budget_unavailable', retryAt: clock.now() + BUDGET_AWAY_MS }
+        : { reason: 'rate_limited', retryAt: fetched.retryAt }
+    }
+    if ((await connections.find(athleteId, VENDOR))?.status !== 'active') return { reason: 'token' }
+    const { nextBackfillAt } = await quota.vendorState(VENDOR)
+    return nextBackfillAt === null ? {} : { reason: 'rate_limited', retryAt: nextBackfillAt }
+  }
+}
+
+const nothing = (): undefined => undefined
+
+/** Whether a claim would take it. */
+function isDue(state: FetchState, now: number): boolean {
+  if (state.provider !== VENDOR || state.externalId === null) return false
+  if (state.status === 'pending') return true
+  return (state.status === 'failed' || state.status === 'deferred') && (retryAt(state) ?? Infinity) <= now
+}

@@ -1,0 +1,86 @@
+// Garmin's streams are never asked for: Garmin sends them, late or not at all. A delivery is claimed and stored in one transaction; what
+// does not come is looked at every hour, and given up on after a week.
+import { loadQueries, type Database, type Queryable } from '../db/db.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { GarminActivityDetails } from '../vendors/vendors.ts'
+import type { WholeChannels } from './channels.ts'
+import { garminChannels } from './garmin-channels.ts'
+import { errorText } from './reasons.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
+import type { Claimed, StreamStore } from './stream-store.ts'
+
+const sql = loadQueries(new URL('garmin.sql', import.meta.url), ['find', 'claim', 'look', 'wait', 'giveUp'])
+
+const LOOK_MS = 3_600_000
+const GIVE_UP_MS = 7 * 86_400_000
+
+/** `unknown`: there is no such activity (yet). `empty`: it came without samples, and goes on waiting. */
+export type Delivered = { readonly outcome: 'stored' | 'unknown' | 'empty' }
+
+export class GarminStreams {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #store: StreamStore
+
+  constructor(parts: { readonly database: Database; readonly clock: Clock; readonly store: StreamStore }) {
+    this.#database = parts.database
+    this.#clock = parts.clock
+    this.#store = parts.store
+  }
+
+  async deliver(tx: Queryable, athleteId: string, details: GarminActivityDetails): Promise<Delivered> {
+    const found = garminChannels(details)
+    if (found.outcome !== 'whole') return { outcome: 'empty' }
+    type Row = { readonly id: string; readonly status: StreamStatus }
+    const [activity] = await tx.query<Row>(sql.find, [athleteId, namesOf(details)])
+    if (activity === undefined) return { outcome: 'unknown' }
+    const stored = await this.#storeIn(tx, activity, found)
+    told(stored, found)
+    return { outcome: 'stored' }
+  }
+
+  async #storeIn(tx: Queryable, { id, status }: { id: string; status: StreamStatus }, channels: WholeChannels): Promise<Claimed> {
+    const now = this.#clock.now()
+    // Garmin sends an activity again as it grows, and sometimes what was given up on: then it begins anew.
+    if (status === 'success' || status === 'unavailable') await this.#store.resetIn(tx, id)
+    const [claim] = await tx.query<Claimed>(sql.claim, [id, new Date(now)])
+    if (claim === undefined) throw new Error('a delivery found its activity claimed')
+    await this.#store.succeedIn(tx, claim, channels, now)
+    return claim
+  }
+
+  /** Moves those on that wait: to the next hour, or after a week to the end. */
+  async look(): Promise<void> {
+    const now = this.#clock.now()
+    const givenUp = new Date(now - GIVE_UP_MS)
+    await this.#database.transaction(async tx => {
+      const ids = (await tx.query<{ id: string }>(sql.look, [new Date(now)])).map(({ id }) => id)
+      if (ids.length === 0) return
+      const error = errorText('waiting_for_vendor', 'Garmin sends them by itself')
+      await tx.query(sql.wait, [ids, givenUp, error, new Date(now + LOOK_MS)])
+      await tx.query(sql.giveUp, [ids, givenUp])
+    })
+  }
+}
+
+/** How the activity may be named: the details' own id is its summary's with an ending. */
+const namesOf = ({ activityId, summaryId }: GarminActivityDetails): string[] => [
+  ...(activityId === undefined || activityId === null ? [] : [activityId]),
+  summaryId,
+  summaryId.replace(/-detail$/, ''),
+]
+
+function told(claim: Claimed, { names, pointCount }: WholeChannels): void {
+  tell('paceline:stream-fetch', {
+    activity_id: claim.id,
+    athlete_id: claim.athleteId,
+    status: 'success',
+    channels_fetched: names,
+    point_count: pointCount,
+    error: null,
+    retry_count: claim.retryCount,
+    duration_ms: 0,
+    rate_budget_remaining: null,
+  })
+}

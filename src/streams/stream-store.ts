@@ -1,0 +1,207 @@
+// Streams as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch, and a worker whose claim is gone
+// changes nothing.
+import { loadQueries, type Database, type Queryable } from '../db/db.ts'
+import type { Outbox } from '../events/events.ts'
+import type { NewId } from '../kernel/ids.ts'
+import type { VendorName } from '../vendors/vendors.ts'
+import type { WholeChannels } from './channels.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
+
+const sql = loadQueries(new URL('store.sql', import.meta.url), [
+  'target',
+  'claim',
+  'succeed',
+  'keep',
+  'fail',
+  'defer',
+  'close',
+  'cleanUp',
+  'reset',
+  'forget',
+  'resetMany',
+  'dueAthletes',
+  'batch',
+  'arrived',
+  'state',
+  'stored',
+])
+
+export interface Target {
+  readonly id: string
+  readonly athleteId: string
+  readonly provider: string
+  readonly externalId: string | null
+  readonly start: Date
+}
+
+export interface Claimed {
+  readonly id: string
+  readonly athleteId: string
+  readonly provider: VendorName
+  readonly externalId: string
+  readonly manual: boolean
+  readonly epoch: number
+  readonly retryCount: number
+  readonly firstSeenAt: Date
+}
+
+export interface FetchState {
+  readonly id: string
+  readonly athleteId: string
+  readonly provider: string
+  readonly externalId: string | null
+  readonly manual: boolean
+  readonly status: StreamStatus
+  readonly error: string | null
+  readonly retryCount: number
+  readonly attemptedAt: Date | null
+  readonly deferredUntil: Date | null
+}
+
+export interface StoredStreams {
+  readonly streamData: Readonly<Record<string, readonly unknown[]>>
+  readonly channelsAvailable: readonly string[]
+  readonly pointCount: number
+  readonly source: string
+  readonly fetchedAt: Date
+}
+
+export interface Abandoned {
+  readonly id: string
+  readonly athleteId: string
+  readonly retryCount: number
+  readonly attemptedAt: Date
+}
+
+export type Order = 'newest' | 'oldest'
+
+export interface BatchAsked {
+  readonly limit: number
+  readonly recentSince: number
+  readonly order: Order
+  /** Those that failed least, so that an outage does not use up the attempts of a few. */
+  readonly probing: boolean
+}
+
+/** How long a failed one waits after the first and after the second failure; the third is for a person. */
+export const BACKOFF_MS = [60_000, 300_000] as const
+export const ATTEMPTS_MAX = 3
+
+const dueBefore = (now: number): Date[] => [new Date(now), ...BACKOFF_MS.map(backoffMs => new Date(now - backoffMs))]
+
+export interface StreamStoreParts {
+  readonly database: Database
+  readonly newId: NewId
+  readonly outbox: Outbox
+}
+
+type Held = Pick<Claimed, 'id' | 'epoch' | 'athleteId' | 'externalId' | 'provider'>
+
+export class StreamStore {
+  readonly #parts: StreamStoreParts
+
+  constructor(parts: StreamStoreParts) {
+    this.#parts = parts
+  }
+
+  async target(id: string): Promise<Target | undefined> {
+    return (await this.#parts.database.query<Target>(sql.target, [id]))[0]
+  }
+
+  /** Undefined: another has it, it is not due, or there is nothing to fetch. */
+  async claim(id: string, now: number): Promise<Claimed | undefined> {
+    return (await this.#parts.database.query<Claimed>(sql.claim, [id, ...dueBefore(now)]))[0]
+  }
+
+  /** False when the claim was lost: then nothing is stored. */
+  async succeed(claim: Held, channels: WholeChannels, now: number): Promise<boolean> {
+    return await this.#parts.database.transaction(tx => this.succeedIn(tx, claim, channels, now))
+  }
+
+  /** Streams, state and event together, in the caller's transaction. */
+  async succeedIn(tx: Queryable, claim: Held, channels: WholeChannels, now: number): Promise<boolean> {
+    const moved = await tx.query(sql.succeed, [claim.id, claim.epoch])
+    if (moved.length === 0) return false
+    await this.keep(tx, claim, channels, now)
+    return true
+  }
+
+  async keep(tx: Queryable, claim: Omit<Held, 'epoch'>, { data, names, pointCount }: WholeChannels, now: number): Promise<void> {
+    const { newId, outbox } = this.#parts
+    const { id: activityId, athleteId, provider: vendor, externalId } = claim
+    const said = [JSON.stringify(data), JSON.stringify(names), pointCount, vendor, new Date(now)]
+    await tx.query(sql.keep, [newId(), activityId, ...said])
+    await outbox.add(tx, {
+      subject: 'athlete-ally.activity.streams-stored',
+      payload: { activityId, athleteId, vendor, externalId, channels: names, pointCount },
+    })
+  }
+
+  async fail({ id, epoch }: Held, error: string, now: number): Promise<boolean> {
+    return await this.#moved(sql.fail, [id, epoch, error, new Date(now)])
+  }
+
+  async defer({ id, epoch }: Held, error: string, until: number): Promise<boolean> {
+    return await this.#moved(sql.defer, [id, epoch, error, new Date(until)])
+  }
+
+  async close({ id, epoch }: Held): Promise<boolean> {
+    return await this.#moved(sql.close, [id, epoch])
+  }
+
+  /** Fails what has been fetched since before `startedBefore`. */
+  async cleanUp(startedBefore: number): Promise<Abandoned[]> {
+    return await this.#parts.database.query<Abandoned>(sql.cleanUp, [new Date(startedBefore)])
+  }
+
+  /** False: it is being fetched, has no external id, or (`stuckOnly`) is not stuck. */
+  async reset(id: string, { stuckOnly = false } = {}): Promise<boolean> {
+    return await this.#parts.database.transaction(tx => this.resetIn(tx, id, { stuckOnly }))
+  }
+
+  async resetIn(tx: Queryable, id: string, { stuckOnly = false } = {}): Promise<boolean> {
+    const isReset = (await tx.query(sql.reset, [id, stuckOnly])).length === 1
+    if (isReset) await tx.query(sql.forget, [id])
+    return isReset
+  }
+
+  /** The athletes of those that were reset, one for each row. */
+  async resetMany(which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean }): Promise<string[]> {
+    const values = [which.athlete ?? null, which.error ?? null, which.stuck ?? false]
+    return (await this.#parts.database.query<{ athleteId: string }>(sql.resetMany, values)).map(({ athleteId }) => athleteId)
+  }
+
+  async dueAthletes(now: number): Promise<string[]> {
+    const rows = await this.#parts.database.query<{ athleteId: string }>(sql.dueAthletes, dueBefore(now))
+    return rows.map(({ athleteId }) => athleteId)
+  }
+
+  async batch(athleteId: string, asked: BatchAsked, now: number): Promise<{ id: string; recent: boolean }[]> {
+    const { recentSince, order, limit, probing } = asked
+    return await this.#parts.database.query(sql.batch, [
+      athleteId,
+      ...dueBefore(now),
+      new Date(recentSince),
+      order,
+      limit,
+      probing,
+    ])
+  }
+
+  async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[], since: number): Promise<string[]> {
+    const values = [athleteId, vendor, externalIds, new Date(since)]
+    return (await this.#parts.database.query<{ id: string }>(sql.arrived, values)).map(({ id }) => id)
+  }
+
+  async state(id: string): Promise<FetchState | undefined> {
+    return (await this.#parts.database.query<FetchState>(sql.state, [id]))[0]
+  }
+
+  async stored(id: string): Promise<StoredStreams | undefined> {
+    return (await this.#parts.database.query<StoredStreams>(sql.stored, [id]))[0]
+  }
+
+  async #moved(text: string, values: readonly unknown[]): Promise<boolean> {
+    return (await this.#parts.database.query(text, values)).length === 1
+  }
+}
