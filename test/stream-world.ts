@@ -21,8 +21,6 @@ import { Gate, tracked } from './import-world.ts'
 export const MINUTE_MS = 60_000
 export const QUARTER_MS = 15 * MINUTE_MS
 export const SETTLE_MS = 30 * MINUTE_MS
-/** How closely a test looks on; each look costs a query. */
-const STEP_MS = 10_000
 const SIMULATOR = 'http://simulator.test'
 const secrets = { adminToken: 'the-admin-token', ingestToken: 'the-ingest-token' }
 const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
@@ -36,6 +34,8 @@ export interface StreamWorldOptions {
   readonly limits?: SimulatorOptions['limits']
   /** How long the vendor takes for an answer; none unless said. */
   readonly latencyMs?: number
+  /** Samples of each channel that reach us; all unless said. A store full of long streams would be a test of its compression. */
+  readonly samples?: number
   readonly settleMs?: number
   readonly order?: Order
 }
@@ -196,7 +196,7 @@ export class StreamWorld {
     for (;;) {
       const [left] = await this.database.query<{ count: number }>(others, [statuses])
       if (left?.count === 0) return
-      await this.clock.sleep(STEP_MS)
+      await this.clock.sleep(MINUTE_MS)
     }
   }
 
@@ -212,7 +212,28 @@ export class StreamWorld {
       if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
       const response = await this.simulator.fetch(url, init)
       if (externalId !== undefined) this.onAnswer(externalId)
-      return response
+      const { samples } = this.#options
+      return externalId === undefined || samples === undefined ? response : await shortened(response, samples)
     }
+  }
+}
+
+/** The same answer with fewer samples; one that is none passes as it is. */
+async function shortened(response: Response, samples: number): Promise<Response> {
+  const { status, headers } = response
+  const body = await response.text()
+  if (status !== 200) return new Response(body, { status, headers })
+  try {
+    type Channel = { data: unknown[] }
+    const channels = Object.entries(JSON.parse(body) as Record<string, Channel>)
+    const cut = channels.map(([name, channel]) => {
+      const whole = Math.max(...channels.map(([, { data }]) => data.length))
+      // What is shorter than the others stays so.
+      const missing = whole - channel.data.length
+      return [name, { ...channel, data: channel.data.slice(0, Math.max(0, samples - missing)) }]
+    })
+    return new Response(JSON.stringify(Object.fromEntries(cut)), { status, headers })
+  } catch {
+    return new Response(body, { status, headers })
   }
 }

@@ -1,9 +1,14 @@
 // What the contracts of streams share: a store that is emptied for each test, and a vendor that allows much or little.
 import { after, before } from 'node:test'
 import { migrate, type Database } from '../../src/db/db.ts'
-import { StreamWorld, type StreamWorldOptions } from '../stream-world.ts'
+import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
+import { MemoryBudget } from '../memory-budget.ts'
+import { StreamWorld, type StreamProcess, type StreamWorldOptions } from '../stream-world.ts'
 
 export const WIDE = { limits: { read: [5_000, 50_000], overall: [5_000, 50_000] } } as const
+
+/** Where the vendor's streams are. */
+export const STREAMS = '/api/v3/activities/{id}/streams'
 
 const TABLES = ['athlete', 'api_requests', 'quota_window', 'quota_terms', 'outbox', 'stream_trouble']
 
@@ -28,4 +33,31 @@ export async function eventsOf(the: StreamWorld): Promise<{ activityId: string; 
     "select payload from outbox where subject = 'athlete-ally.activity.streams-stored' order by id",
   )
   return rows.map(({ payload }) => payload)
+}
+
+/** A budget that decides first, as Redis does, and can be away. */
+export function awayable(the: StreamWorld) {
+  const ledger = new LedgerBudget({ database: the.database, clock: the.clock })
+  const budget = new MemoryBudget({ clock: the.clock, ledger })
+  return Object.assign(budget, {
+    refill: () => {
+      budget.wipe()
+      return Promise.resolve()
+    },
+  })
+}
+
+/** Spends what the present window allows, but for `left` calls. */
+export async function drained({ quota }: StreamProcess, left: number): Promise<void> {
+  const need = { vendor: 'strava', endpoint: 'activity-detail', callClass: 'live', athleteId: undefined } as const
+  const cost = ['read', 'overall'].map(pool => ({ pool, units: 1 }))
+  for (;;) {
+    const { pools } = await quota.vendorState('strava')
+    const read = pools.find(({ pool }) => pool === 'read')?.windows[0]
+    if (read === undefined || read.remaining <= left) return
+    const answer = await quota.take({ ...need, cost })
+    if (answer.outcome === 'granted') {
+      await answer.permit.settle({ outcome: 'ok', status: 200, report: undefined, refusal: undefined })
+    }
+  }
 }

@@ -9,7 +9,7 @@ create table activity_stream (
   source text not null,
   fetched_at timestamptz not null,
   constraint uq_activity_stream_activity_id unique (activity_id),
-  constraint activity_stream_counted check (point_count > 0 and point_count = jsonb_array_length(stream_data->'time'))
+  constraint activity_stream_counted check (point_count > 0 and point_count = coalesce(jsonb_array_length(stream_data->'time'), 0))
 );
 
 -- The life of their fetching (streams/stream-lifecycle.ts): a state for each activity since 0004, now with its rules.

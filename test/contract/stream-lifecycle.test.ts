@@ -1,0 +1,4 @@
+import { openMemory } from '../stores.ts'
+import { streamLifecycleContract } from './stream-lifecycle.contract.ts'
+
+streamLifecycleContract('pglite', openMemory)

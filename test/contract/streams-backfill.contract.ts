@@ -1,0 +1,202 @@
+// What is owed is worked off by itself: in order, at the budget's pace, by one worker for each athlete, through outages of all kinds.
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Database } from '../../src/db/db.ts'
+import { MINUTE_MS, type StreamProcess, type StreamWorld } from '../stream-world.ts'
+import { awayable, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
+
+const ACTIVITIES = 12
+const FEW = { activities: ACTIVITIES, samples: 60, ...WIDE } as const
+const FINAL = ['success', 'unavailable'] as const
+
+async function begun(the: StreamWorld, ...processes: StreamProcess[]): Promise<void> {
+  const [first] = processes
+  assert(first)
+  await the.connect(first)
+  for (const process of processes) await process.start()
+}
+
+async function stopped(...processes: StreamProcess[]): Promise<void> {
+  for (const process of processes) await process.stop()
+}
+
+export function streamsBackfillContract(name: string, open: () => Promise<Database>): void {
+  describe(`the backfill of streams: ${name}`, () => {
+    const world = streamWorlds(open)
+
+    for (const order of ['newest', 'oldest'] as const) {
+      test(`begins by itself, the ${order} first, and leaves nobody waiting for it`, async () => {
+        const the = await world({ ...FEW, order })
+        const process = the.process()
+        await the.run(async () => {
+          await begun(the, process)
+          await the.untilAll(FINAL)
+          await the.clock.sleep(MINUTE_MS)
+          await process.stop()
+          const since = the.clock.now() - 31 * 86_400_000
+          const rows = await the.database.query<{ externalId: string; recent: boolean }>(
+            `select external_activity_id as "externalId", start_time >= $1 as recent from activity
+             order by recent desc, start_time ${order === 'newest' ? 'desc' : 'asc'}, id desc`,
+            [new Date(since)],
+          )
+          assert.deepEqual(
+            the.asked,
+            rows.map(({ externalId }) => externalId),
+          )
+          const present = await the.database.query('select 1 from quota_turn where present_until > $1', [
+            new Date(the.clock.now()),
+          ])
+          assert.deepEqual(present, [])
+        })
+      })
+    }
+
+    test('paces itself, so that a window lasts to its end', async () => {
+      const the = await world({ activities: 30, samples: 60, limits: { read: [40, 1000], overall: [80, 2000] } })
+      const times: number[] = []
+      the.onAnswer = () => times.push(the.clock.now())
+      const process = the.process()
+      await the.run(async () => {
+        await begun(the, process)
+        await the.untilAll(FINAL)
+        await process.stop()
+      })
+      const gaps = times.slice(1, 20).map((at, index) => at - (times[index] ?? 0))
+      assert(
+        gaps.every(gap => gap > 20_000),
+        `${gaps}`,
+      )
+      assert.equal(the.vendor.overLimit, 0)
+    })
+
+    test('two processes share an athlete without asking twice', async () => {
+      const the = await world({ ...FEW, latencyMs: 300 })
+      const processes = [the.process(), the.process()]
+      await the.run(async () => {
+        await begun(the, ...processes)
+        await the.untilAll(FINAL)
+        await stopped(...processes)
+      })
+      assert.equal(the.asked.length, ACTIVITIES)
+      assert.equal(new Set(the.asked).size, ACTIVITIES)
+    })
+
+    test('one that died is freed after ten minutes, and another goes on', async () => {
+      const the = await world(FEW)
+      const [first, second] = [the.process(), the.process()]
+      await the.run(async () => {
+        await the.connect(first)
+        let left = 3
+        the.onAnswer = () => {
+          if (--left === 0) first.die()
+        }
+        await first.start()
+        await the.clock.sleep(2 * MINUTE_MS)
+        await second.start()
+        await the.untilAll(FINAL)
+        await second.stop()
+        const rows = await the.rows()
+        assert.deepEqual(
+          rows.map(({ epoch }) => epoch).filter(epoch => epoch > 1),
+          [2],
+        )
+      })
+      assert.equal(the.asked.length, ACTIVITIES + 1)
+    })
+
+    test('an outage of an hour is probed every five minutes, and costs no activity its attempts', async () => {
+      const the = await world({ ...FEW, activities: 30 })
+      const process = the.process()
+      await the.run(async () => {
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: '5xx', route: STREAMS }])
+        await begun(the, process)
+        await the.clock.sleep(60 * MINUTE_MS)
+        // Five, then one every five minutes; each call asks twice.
+        assert(the.asked.length >= 2 * 14 && the.asked.length <= 2 * 17, `${the.asked.length} requests`)
+        assert.equal((await process.streams.overview()).stuck, 0)
+        the.simulator.control.clearFaults()
+        await the.untilAll(FINAL)
+        await process.stop()
+      })
+    })
+
+    test('stops at once while the budget is away, and goes on by itself', async () => {
+      const the = await world(FEW)
+      const budget = awayable(the)
+      const process = the.process({ front: budget })
+      await the.run(async () => {
+        await the.connect(process)
+        await process.start()
+        let left = 4
+        the.onAnswer = () => {
+          if (--left === 0) budget.away = true
+        }
+        await the.clock.sleep(30 * MINUTE_MS)
+        assert.equal(the.asked.length, 4)
+        const waiting = (await the.rows()).filter(({ status }) => status === 'pending')
+        assert.equal(waiting.length, ACTIVITIES - 4)
+        assert.deepEqual(await the.database.query('select 1 from stream_lock'), [])
+        budget.away = false
+        await the.untilAll(FINAL)
+        await process.stop()
+      })
+      assert.equal(the.asked.length, ACTIVITIES)
+    })
+
+    test('gives the lock back before it waits for the next window', async () => {
+      const the = await world({
+        activities: 20,
+        samples: 60,
+        limits: { read: [12, 1000], overall: [40, 2000] },
+        settings: { backfillYield: 3 },
+      })
+      const process = the.process()
+      await the.run(async () => {
+        await begun(the, process)
+        const locks = async (): Promise<number> => (await the.database.query('select 1 from stream_lock')).length
+        await the.clock.sleep(30_000)
+        assert.equal(await locks(), 1)
+        // The minute before the window's end: what it allows is spent.
+        await the.clock.sleep(13 * MINUTE_MS)
+        assert.equal(await locks(), 0)
+        const { length } = the.asked
+        await the.clock.sleep(2 * MINUTE_MS)
+        assert(the.asked.length > length)
+        await the.untilAll(FINAL)
+        await process.stop()
+      })
+      assert.equal(the.vendor.overLimit, 0)
+    })
+
+    test('athletes take turns', async () => {
+      const the = await world({ activities: 10, samples: 60, ...WIDE })
+      const process = the.process()
+      await the.run(async () => {
+        const ada = await the.connect(process)
+        the.simulator.control.addAthlete({ activities: 10, seed: 2 })
+        const bo = await the.connect(process)
+        await process.start()
+        await the.untilAll(FINAL)
+        await process.stop()
+        const mine = new Set((await the.rows(ada)).map(({ externalId }) => externalId))
+        assert.equal((await the.rows(bo)).length, 10)
+        const half = the.asked.slice(0, 10).filter(externalId => mine.has(externalId))
+        assert(half.length >= 4 && half.length <= 6, `${half.length} of the first ten`)
+      })
+    })
+
+    test('an athlete whose consent is used up is left alone', async () => {
+      const the = await world(FEW)
+      const process = the.process()
+      await the.run(async () => {
+        await the.connect(process)
+        await the.database.query("update connection set status = 'needs_reauth'")
+        await process.start()
+        await the.clock.sleep(10 * MINUTE_MS)
+        await process.stop()
+        assert((await the.rows()).every(({ status }) => status === 'pending'))
+      })
+      assert.equal(the.asked.length, 0)
+    })
+  })
+}

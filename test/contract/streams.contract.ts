@@ -1,0 +1,393 @@
+// One activity's streams: claimed with a permit in hand, fetched in one call, stored whole or not at all, whoever else is at it.
+import { describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import type { Database } from '../../src/db/db.ts'
+import { hear } from '../../src/kernel/channels.ts'
+import type { Facts } from '../../src/kernel/channels.ts'
+import { MINUTE_MS, QUARTER_MS, SETTLE_MS, type StreamProcess, type StreamRow, type StreamWorld } from '../stream-world.ts'
+import { awayable, drained, eventsOf, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
+
+const FEW = { activities: 3, samples: 60, ...WIDE } as const
+const edgeAfter = (at: number): number => (Math.floor(at / QUARTER_MS) + 1) * QUARTER_MS
+
+/** A connected athlete with a listed history, and its newest activity that was recorded. */
+async function listed(the: StreamWorld, process: StreamProcess): Promise<StreamRow> {
+  await the.connect(process)
+  return await the.newest()
+}
+
+async function heard<T>(work: () => Promise<T>): Promise<Facts['paceline:stream-fetch'][]> {
+  const facts: Facts['paceline:stream-fetch'][] = []
+  const end = hear('paceline:stream-fetch', fact => facts.push(fact))
+  try {
+    await work()
+  } finally {
+    end()
+  }
+  return facts
+}
+
+const LOG_FIELDS = [
+  'activity_id',
+  'athlete_id',
+  'status',
+  'channels_fetched',
+  'point_count',
+  'error',
+  'retry_count',
+  'duration_ms',
+  'rate_budget_remaining',
+]
+
+export function streamsContract(name: string, open: () => Promise<Database>): void {
+  describe(`streams: ${name}`, () => {
+    const world = streamWorlds(open)
+
+    test('all channels come in one call and are stored as one row, with the event, and are not asked for again', async () => {
+      const the = await world({ activities: 3, ...WIDE })
+      const process = the.process()
+      const facts = await heard(() =>
+        the.run(async () => {
+          const { id } = await listed(the, process)
+          assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'success' })
+          const answer = await process.streams.read(the.athleteId, id)
+          assert(answer?.stream_data && answer.point_count)
+          assert.partialDeepStrictEqual(answer, { activity_id: id, status: 'success', source: 'strava' })
+          assert.deepEqual(Object.keys(answer.stream_data).toSorted(), answer.channels_available.toSorted())
+          for (const samples of Object.values(answer.stream_data)) assert.equal(samples.length, answer.point_count)
+          assert(answer.channels_available.includes('time') && answer.point_count > 60)
+          assert.partialDeepStrictEqual(await eventsOf(the), [{ activityId: id, pointCount: answer.point_count }])
+          assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'lost' })
+        }),
+      )
+      assert.equal(the.asked.length, 1)
+      assert.deepEqual(
+        facts.map(fact => Object.keys(fact)),
+        [LOG_FIELDS],
+      )
+      assert.partialDeepStrictEqual(facts, [{ status: 'success', error: null, retry_count: 0 }])
+      assert((facts[0]?.rate_budget_remaining ?? 0) > 0)
+    })
+
+    test('of many who ask at once, in three processes, one claims; the others give their permits back', async () => {
+      const the = await world({ ...FEW, latencyMs: 500 })
+      const processes = [the.process(), the.process(), the.process()] as const
+      await the.run(async () => {
+        const { id } = await listed(the, processes[0])
+        const all = [...processes, ...processes].map(({ streams }) => streams.fetchLive(id))
+        const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome)
+        assert.deepEqual(outcomes.toSorted(), ['lost', 'lost', 'lost', 'lost', 'success', 'success'])
+        assert.equal((await the.row(id)).epoch, 1)
+      })
+      assert.equal(the.asked.length, 1)
+      const spent = await the.database.query("select 1 from api_requests where endpoint = 'activity-streams'")
+      assert.equal(spent.length, 1)
+    })
+
+    test('without a permit the row is as it was', async () => {
+      const the = await world({ activities: 3, limits: { read: [20, 1000], overall: [40, 2000] } })
+      const process = the.process()
+      await the.run(async () => {
+        const before = await listed(the, process)
+        await drained(process, 0)
+        const { outcome } = await process.streams.fetchLive(before.id)
+        assert.equal(outcome, 'refused')
+        assert.deepEqual(await the.row(before.id), before)
+        const answer = await process.streams.moveToFront(the.athleteId, before.id, { waitMs: 0 })
+        assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'rate_limited' })
+      })
+      assert.equal(the.asked.length, 0)
+    })
+
+    test('while the budget is away a live one stays pending, and says so', async () => {
+      const the = await world(FEW)
+      const budget = awayable(the)
+      const process = the.process({ front: budget })
+      await the.run(async () => {
+        const before = await listed(the, process)
+        budget.away = true
+        assert.deepEqual(await process.streams.fetchLive(before.id), { outcome: 'refused', retryAt: undefined })
+        assert.deepEqual(await the.row(before.id), before)
+        const answer = await process.streams.moveToFront(the.athleteId, before.id, { waitMs: 1_000 })
+        assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'budget_unavailable' })
+        budget.away = false
+        assert.equal((await process.streams.fetchLive(before.id)).outcome, 'success')
+      })
+    })
+
+    test('too many is deferred to the end of the window at no cost of attempts, and success clears what was noted', async () => {
+      const the = await world(FEW)
+      const process = the.process()
+      await the.run(async () => {
+        const { id } = await listed(the, process)
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: '429', route: STREAMS, times: 1 }])
+        assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'deferred' })
+        const row = await the.row(id)
+        assert.partialDeepStrictEqual(row, { status: 'deferred', retryCount: 0, points: null })
+        assert.match(row.error ?? '', /^rate_limited .*429/)
+        assert.equal(row.deferredUntil?.getTime(), edgeAfter(the.clock.now()))
+        const answer = await process.streams.read(the.athleteId, id)
+        assert.partialDeepStrictEqual(answer, { reason: 'rate_limited', retry_at: row.deferredUntil, stream_data: null })
+        assert.equal((await process.streams.fetchLive(id)).outcome, 'refused')
+        await the.clock.sleep(QUARTER_MS)
+        assert.equal((await process.streams.fetchLive(id)).outcome, 'success')
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'success', error: null, deferredUntil: null })
+        assert.equal((await process.streams.overview()).rateLimited24h, 1)
+      })
+    })
+
+    test('no permit for the second attempt of a call defers it too', async () => {
+      const the = await world({ activities: 3, limits: { read: [20, 1000], overall: [40, 2000] } })
+      const process = the.process()
+      await the.run(async () => {
+        const { id } = await listed(the, process)
+        await drained(process, 1)
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: '5xx', route: STREAMS, times: 1 }])
+        assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'deferred' })
+        const row = await the.row(id)
+        assert.partialDeepStrictEqual(row, { status: 'deferred', retryCount: 0 })
+        assert.match(row.error ?? '', /^rate_limited/)
+        assert((row.deferredUntil?.getTime() ?? 0) >= edgeAfter(the.clock.now()))
+      })
+      assert.equal(the.asked.length, 1)
+    })
+
+    test('a failed one waits a minute, then five, and after the third time for a person', async () => {
+      const the = await world(FEW)
+      const process = the.process()
+      const { control } = the.simulator
+      await the.run(async () => {
+        const { id } = await listed(the, process)
+        control.setFaults([{ vendor: 'strava', kind: '5xx', route: STREAMS }])
+        for (const [retryCount, backoffMs] of [
+          [1, MINUTE_MS],
+          [2, 5 * MINUTE_MS],
+        ] as const) {
+          assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'failed' })
+          const row = await the.row(id)
+          assert.partialDeepStrictEqual(row, { status: 'failed', retryCount })
+          const answer = await process.streams.read(the.athleteId, id)
+          const retry_at = new Date(the.clock.now() + backoffMs)
+          assert.partialDeepStrictEqual(answer, { status: 'failed', reason: 'vendor_error', retry_at })
+          await the.clock.sleep(backoffMs - 1)
+          assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'lost' })
+          await the.clock.sleep(1)
+        }
+        assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'failed' })
+        await the.clock.sleep(60 * MINUTE_MS)
+        assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'lost' })
+        const answer = await process.streams.read(the.athleteId, id)
+        assert.deepEqual([answer?.reason, answer?.retry_at], ['exhausted', undefined])
+        const seen = await process.streams.overview()
+        assert.deepEqual([seen.stuck, seen.retries, seen.status.failed], [1, { 3: 1 }, 1])
+        control.clearFaults()
+        assert.equal(await process.streams.resetMany({ error: 'malformed' }), 0)
+        assert.equal(await process.streams.resetMany({ athlete: the.athleteId, error: 'vendor_error' }), 1)
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'pending', retryCount: 0, error: null })
+        assert.equal((await process.streams.fetchLive(id)).outcome, 'success')
+      })
+      assert.equal(the.asked.length, 3 * 2 + 1)
+    })
+
+    for (const [kind, reason] of [
+      ['truncated', 'vendor_error'],
+      ['malformed', 'malformed'],
+      ['reset', 'vendor_error'],
+      ['hang', 'vendor_error'],
+    ] as const) {
+      test(`an answer that is ${kind} is a failure, never the end, and nothing is stored`, async () => {
+        const the = await world({ activities: 3, ...WIDE })
+        const process = the.process()
+        await the.run(async () => {
+          const { id } = await listed(the, process)
+          the.simulator.control.setFaults([{ vendor: 'strava', kind, route: STREAMS, times: 2 }])
+          assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'failed' })
+          assert.partialDeepStrictEqual(await the.row(id), { status: 'failed', retryCount: 1, points: null })
+          assert.equal((await process.streams.read(the.athleteId, id))?.reason, reason)
+        })
+      })
+    }
+
+    test('broken streams end as what they are: mismatched and malformed fail, empty ones do not exist', async () => {
+      const the = await world({ activities: 40, broken: 10, settleMs: 0, samples: 60, ...WIDE })
+      const process = the.process()
+      await the.run(async () => {
+        await the.connect(process)
+        for (const { id } of await the.rows()) await process.streams.fetchLive(id)
+        const rows = await the.rows()
+        const errors = rows.filter(row => row.status === 'failed').map(({ error }) => error ?? '')
+        assert(errors.some(error => /^malformed .*samples/.test(error)))
+        assert(errors.every(error => /^(malformed|vendor_error) /.test(error)))
+        assert(rows.some(row => row.status === 'unavailable'))
+        assert(rows.every(row => (row.points !== null) === (row.status === 'success')))
+      })
+    })
+
+    test('a token that the vendor takes back fails the one that found out, and leaves the others as they were', async () => {
+      const the = await world(FEW)
+      const process = the.process()
+      await the.run(async () => {
+        await the.connect(process)
+        the.simulator.control.deauthorise('strava')
+        const [first, second] = await the.rows()
+        assert(first && second)
+        assert.deepEqual(await process.streams.fetchLive(first.id), { outcome: 'failed' })
+        assert.deepEqual(await process.streams.fetchLive(second.id), { outcome: 'unconnected' })
+        assert.deepEqual(await the.row(second.id), second)
+        for (const { id } of [first, second]) assert.equal((await process.streams.read(the.athleteId, id))?.reason, 'token')
+      })
+    })
+
+    test('streams that are missing right after the upload are waited for, then there are none', async () => {
+      const the = await world(FEW)
+      const process = the.process()
+      await the.run(async () => {
+        const { id } = await listed(the, process)
+        const seenAt = the.clock.now()
+        await the.clock.sleep(MINUTE_MS)
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: 'streams_not_ready' }])
+        assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'deferred' })
+        const row = await the.row(id)
+        assert.partialDeepStrictEqual(row, { status: 'deferred', retryCount: 0, deferredUntil: new Date(seenAt + SETTLE_MS) })
+        assert.equal((await process.streams.read(the.athleteId, id))?.reason, 'not_ready')
+        await the.clock.sleep(SETTLE_MS - MINUTE_MS)
+        assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'unavailable' })
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'unavailable', error: null, deferredUntil: null })
+        assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'lost' })
+      })
+      assert.equal(the.asked.length, 2)
+    })
+
+    test('what was entered at the vendor by hand has none at once; what has no vendor is never asked for', async () => {
+      const the = await world({ ...FEW, activities: 0 })
+      the.simulator.control.addActivity({ manual: true })
+      const process = the.process()
+      await the.run(async () => {
+        await the.connect(process)
+        const [row] = await the.rows()
+        assert(row)
+        assert.deepEqual(await process.streams.fetchLive(row.id), { outcome: 'unavailable' })
+        assert.equal((await process.streams.read(the.athleteId, row.id))?.reason, 'manual')
+        const own = await the.activities.createManual(the.athleteId, {
+          sport: 'Run',
+          name: 'By hand',
+          start: new Date(the.clock.now()),
+          elapsedSeconds: 60,
+        })
+        assert.deepEqual(await process.streams.fetchLive(own.id), { outcome: 'lost' })
+        assert.deepEqual(await process.streams.reset(own.id), { outcome: 'no_external_id' })
+      })
+      assert.equal(the.asked.length, 1)
+    })
+
+    test('a reset makes a new beginning from every state but fetching', async () => {
+      const the = await world({ ...FEW, latencyMs: 1_000 })
+      const process = the.process()
+      await the.run(async () => {
+        const { id } = await listed(the, process)
+        const under = process.streams.fetchLive(id)
+        await the.clock.sleep(500)
+        assert.deepEqual(await process.streams.reset(id), { outcome: 'fetching' })
+        await under
+        assert.deepEqual(await process.streams.reset(id), { outcome: 'reset' })
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'pending', points: null })
+        assert.deepEqual(await process.streams.reset(the.athleteId), { outcome: 'not_found' })
+        assert.equal((await process.streams.fetchLive(id)).outcome, 'success')
+      })
+    })
+
+    test('a worker that was thought dead changes nothing when it comes back', async () => {
+      const the = await world(FEW)
+      const [slow, other] = [the.process(), the.process()]
+      const facts = await heard(() =>
+        the.run(async () => {
+          const { id } = await listed(the, slow)
+          the.onAnswer = () => {
+            slow.die()
+          }
+          const late = slow.streams.fetchLive(id)
+          await the.clock.sleep(10 * MINUTE_MS)
+          await other.streams.cleanUp()
+          assert.equal((await the.row(id)).status, 'fetching')
+          await the.clock.sleep(1)
+          await other.streams.cleanUp()
+          assert.partialDeepStrictEqual(await the.row(id), {
+            status: 'failed',
+            error: 'fetching_timeout_cleanup',
+            retryCount: 1,
+          })
+          the.onAnswer = () => undefined
+          assert.equal((await other.streams.fetchLive(id)).outcome, 'success')
+          const row = await the.row(id)
+          slow.revive()
+          assert.deepEqual(await late, { outcome: 'fenced' })
+          assert.deepEqual(await the.row(id), row)
+          assert.equal((await eventsOf(the)).length, 1)
+        }),
+      )
+      assert.deepEqual(
+        facts.map(({ status }) => status),
+        ['failed', 'success', 'fenced'],
+      )
+    })
+
+    test('of two workers at one claim, the one that was taken over stores nothing even if it is first', async () => {
+      const the = await world({ ...FEW, latencyMs: 20_000 })
+      const [slow, other] = [the.process(), the.process()]
+      await the.run(async () => {
+        const { id } = await listed(the, slow)
+        the.onAnswer = () => {
+          slow.die()
+        }
+        const late = slow.streams.fetchLive(id)
+        await the.clock.sleep(11 * MINUTE_MS)
+        await other.streams.cleanUp()
+        the.onAnswer = () => undefined
+        const second = other.streams.fetchLive(id)
+        await the.clock.sleep(5_000)
+        slow.revive()
+        assert.deepEqual(await late, { outcome: 'fenced' })
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'fetching', epoch: 2, points: null })
+        assert.deepEqual(await second, { outcome: 'success' })
+      })
+    })
+
+    test('an activity that is deleted while its streams are on the way stays deleted', async () => {
+      const the = await world(FEW)
+      const process = the.process()
+      await the.run(async () => {
+        const { id, externalId } = await listed(the, process)
+        await process.streams.fetchLive(id)
+        const [, , another] = await the.rows()
+        assert(another)
+        const remove = async (gone: string): Promise<void> => {
+          await the.database.transaction(tx => the.activities.removeMissing(tx, the.athleteId, 'strava', [gone]))
+        }
+        let removed: Promise<void> | undefined
+        the.onAnswer = gone => {
+          removed = remove(gone)
+        }
+        assert.equal((await process.streams.fetchLive(another.id)).outcome, 'fenced')
+        await removed
+        await remove(externalId)
+        assert.deepEqual(await the.database.query('select 1 from activity_stream'), [])
+      })
+    })
+
+    test('a shutdown breaks a call off and leaves the row to whoever comes next', async () => {
+      const the = await world({ ...FEW, latencyMs: 5_000 })
+      const [first, second] = [the.process(), the.process()]
+      await the.run(async () => {
+        const { id } = await listed(the, first)
+        await first.start()
+        const fetching = first.streams.fetchLive(id)
+        const ended = assert.rejects(fetching)
+        await the.clock.sleep(1_000)
+        await first.stop()
+        await ended
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'deferred', retryCount: 0 })
+        assert.equal((await second.streams.fetchLive(id)).outcome, 'success')
+      })
+    })
+  })
+}
