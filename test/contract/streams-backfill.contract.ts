@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { MINUTE_MS, type StreamProcess, type StreamWorld } from '../stream-world.ts'
-import { awayable, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
+import { awayable, drained, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
 
 const ACTIVITIES = 12
 const FEW = { activities: ACTIVITIES, samples: 60, ...WIDE } as const
@@ -154,13 +154,13 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
       await the.run(async () => {
         await begun(the, process)
         const locks = async (): Promise<number> => (await the.database.query('select 1 from stream_lock')).length
-        await the.clock.sleep(30_000)
+        await the.clock.sleep(2 * MINUTE_MS)
         assert.equal(await locks(), 1)
-        // The minute before the window's end: what it allows is spent.
-        await the.clock.sleep(13 * MINUTE_MS)
+        await drained(process, 0)
+        await the.clock.sleep(2 * MINUTE_MS)
         assert.equal(await locks(), 0)
         const { length } = the.asked
-        await the.clock.sleep(2 * MINUTE_MS)
+        await the.clock.sleep(11 * MINUTE_MS)
         assert(the.asked.length > length)
         await the.untilAll(FINAL)
         await process.stop()
