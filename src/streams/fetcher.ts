@@ -6,8 +6,8 @@ import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { OpenVendor, StravaEndpoints, StravaStreams, VendorName } from '../vendors/vendors.ts'
 import { isVendorAlive, isVendorTrouble, judged, type Judgement } from './judgement.ts'
-import { errorText } from './reasons.ts'
-import type { Claimed, StreamStore, Target } from './stream-store.ts'
+import { errorText, isDue } from './reasons.ts'
+import type { Claimed, FetchState, StreamStore } from './stream-store.ts'
 import type { Trouble } from './trouble.ts'
 
 export interface FetcherParts {
@@ -77,8 +77,8 @@ export class Fetcher {
 
   async #attempt(activityId: string, options: FetchOptions): Promise<Fetched> {
     const { store, clock, connections, vendor } = this.#parts
-    const target = await store.target(activityId)
-    if (target?.provider !== VENDOR || target.externalId === null) return { outcome: 'lost' }
+    const target = await store.state(activityId)
+    if (target === undefined || target.externalId === null || !isDue(target, clock.now())) return { outcome: 'lost' }
     const open = vendor(VENDOR)
     const connection = open && (await connections.find(target.athleteId, VENDOR))
     if (open === undefined || connection?.status !== 'active') return { outcome: 'unconnected' }
@@ -90,7 +90,7 @@ export class Fetcher {
   }
 
   /** Every attempt of the call asks; the first claims. */
-  #claims({ id }: Target, attempt: Attempt): NonNullable<CallOptions['confirm']> {
+  #claims({ id }: FetchState, attempt: Attempt): NonNullable<CallOptions['confirm']> {
     return async ({ remaining }) => {
       attempt.budgetLeft = remaining
       attempt.claim ??= await this.#parts.store.claim(id, this.#parts.clock.now())
@@ -110,7 +110,7 @@ export class Fetcher {
     }
   }
 
-  async #ended(target: Target, attempt: Attempt, outcome: AuthorisedOutcome<StravaStreams>): Promise<Fetched> {
+  async #ended(target: FetchState, attempt: Attempt, outcome: AuthorisedOutcome<StravaStreams>): Promise<Fetched> {
     const { store, clock, settleMs } = this.#parts
     if (outcome.outcome === 'withdrawn') return { outcome: 'lost' }
     if (attempt.claim === undefined) {

@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { Fetched, Fetcher } from './fetcher.ts'
 import { BUDGET_AWAY_MS } from './judgement.ts'
-import { reasonOf, retryAt, type Reason } from './reasons.ts'
+import { isDue, reasonOf, retryAt, type Reason } from './reasons.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
 import type { FetchState, StreamStore } from './stream-store.ts'
 
@@ -127,10 +127,3 @@ export class Front {
 }
 
 const nothing = (): undefined => undefined
-
-/** Whether a claim would take it. */
-function isDue(state: FetchState, now: number): boolean {
-  if (state.provider !== VENDOR || state.externalId === null) return false
-  if (state.status === 'pending') return true
-  return (state.status === 'failed' || state.status === 'deferred') && (retryAt(state) ?? Infinity) <= now
-}

@@ -38,3 +38,10 @@ export function retryAt({ status, retryCount, attemptedAt, deferredUntil }: Fetc
   if (status !== 'failed' || retryCount >= ATTEMPTS_MAX || attemptedAt === null) return undefined
   return attemptedAt.getTime() + (BACKOFF_MS[retryCount < 2 ? 0 : 1] ?? 0)
 }
+
+/** Whether a claim would take it. The claim decides; this spares a permit where the answer is known. */
+export function isDue(state: FetchState, now: number): boolean {
+  if (state.provider !== 'strava' || state.externalId === null) return false
+  if (state.status === 'pending') return true
+  return (state.status === 'failed' || state.status === 'deferred') && (retryAt(state) ?? Infinity) <= now
+}

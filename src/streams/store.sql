@@ -1,9 +1,3 @@
--- name: target
--- What an attempt must know before it asks for a permit.
-select id, athlete_id as "athleteId", provider, external_activity_id as "externalId", start_time as start
-from activity
-where id = $1;
-
 -- name: claim
 -- One worker among all processes, after its permit, and only when it is due: every guard is here. $2 now, $3 and $4: failed before
 -- then the first and the second time. Garmin's are not asked for.

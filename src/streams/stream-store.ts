@@ -8,7 +8,6 @@ import type { WholeChannels } from './channels.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
 
 const sql = loadQueries(new URL('store.sql', import.meta.url), [
-  'target',
   'claim',
   'succeed',
   'keep',
@@ -25,14 +24,6 @@ const sql = loadQueries(new URL('store.sql', import.meta.url), [
   'state',
   'stored',
 ])
-
-export interface Target {
-  readonly id: string
-  readonly athleteId: string
-  readonly provider: string
-  readonly externalId: string | null
-  readonly start: Date
-}
 
 export interface Claimed {
   readonly id: string
@@ -102,10 +93,6 @@ export class StreamStore {
 
   constructor(parts: StreamStoreParts) {
     this.#parts = parts
-  }
-
-  async target(id: string): Promise<Target | undefined> {
-    return (await this.#parts.database.query<Target>(sql.target, [id]))[0]
   }
 
   /** Undefined: another has it, it is not due, or there is nothing to fetch. */

@@ -128,7 +128,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         assert.equal(row.deferredUntil?.getTime(), edgeAfter(the.clock.now()))
         const answer = await process.streams.read(the.athleteId, id)
         assert.partialDeepStrictEqual(answer, { reason: 'rate_limited', retry_at: row.deferredUntil, stream_data: null })
-        assert.equal((await process.streams.fetchLive(id)).outcome, 'refused')
+        assert.equal((await process.streams.fetchLive(id)).outcome, 'lost')
         await the.clock.sleep(QUARTER_MS)
         assert.equal((await process.streams.fetchLive(id)).outcome, 'success')
         assert.partialDeepStrictEqual(await the.row(id), { status: 'success', error: null, deferredUntil: null })

@@ -1,0 +1,60 @@
+// Streams over a real database and a vendor on a port, without the rest of the house, and an athlete with activities to fetch.
+import { Connections, SecretBox } from '../src/accounts/accounts.ts'
+import { VirtualBell } from '../src/bell/bell.ts'
+import { Calls } from '../src/calls/calls.ts'
+import type { Database } from '../src/db/db.ts'
+import type { Clock } from '../src/kernel/clock.ts'
+import { idMaker } from '../src/kernel/ids.ts'
+import { secure } from '../src/kernel/random.ts'
+import { Slots } from '../src/kernel/slots.ts'
+import { Quota, unmetered, type QuotaSettings } from '../src/quota/quota.ts'
+import type { Redis } from '../src/redis/redis.ts'
+import { RedisLock, RowLock, Streams } from '../src/streams/streams.ts'
+import { openVendor } from '../src/vendors/vendors.ts'
+
+const random = secure()
+const box = new SecretBox([Buffer.alloc(32, 7)], random)
+const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
+const WIDE = { 'read:15min': 5_000, 'read:day': 50_000, 'overall:15min': 5_000, 'overall:day': 50_000 }
+
+export interface StreamParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly vendorUrl: string
+  /** Decides about permits and locks; without it calls are not metered. */
+  readonly redis?: Redis
+}
+
+export function streamsOn({ database, clock, vendorUrl, redis }: StreamParts): { streams: Streams; bell: VirtualBell } {
+  const parts = { database, clock, newId: idMaker(clock, random), random }
+  const quota = new Quota({ ...parts, settings: { ...settings, limits: { strava: WIDE } }, redis, serverTime: false })
+  const slots = new Slots(8)
+  const calls = new Calls({ ...parts, fetch, permits: redis ? quota.take : unmetered, slots: () => slots })
+  const strava = openVendor('strava', { clientId: '1', clientSecret: 'secret', baseUrl: vendorUrl })
+  const vendor = () => strava
+  const connections = new Connections({ ...parts, calls, box, vendor, publicUrl: () => 'http://paceline.test' })
+  const bell = new VirtualBell(clock)
+  const lock = redis ? new RedisLock(redis) : new RowLock(parts)
+  const streams = new Streams({ ...parts, bell, connections, quota, vendor, lock, settleMs: 0, order: 'newest' })
+  return { streams, bell }
+}
+
+/** A connected athlete with this many activities; the athlete's id. */
+export async function athleteWith(database: Database, clock: Clock, activities: number): Promise<string> {
+  const newId = idMaker(clock, random)
+  const [athleteId, connectionId, now] = [newId(), newId(), new Date(clock.now())]
+  await database.query("insert into athlete (id, name, created_at) values ($1, 'Ada', $2)", [athleteId, now])
+  await database.query(
+    `insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, connected_at)
+     values ($1, $2, 'strava', $3, 'active', '{}', $4, $5)`,
+    [connectionId, athleteId, athleteId, box.seal('token', connectionId), now],
+  )
+  await database.query(
+    `insert into activity (id, athlete_id, provider, external_activity_id, name, sport, start_time, manual, summary,
+       first_seen_at_utc, last_seen_at_utc, updated_at_utc)
+     select gen_random_uuid(), $1, 'strava', (1000 + n)::text, 'Run', 'Run', $2::timestamptz - n * interval '1 day', false, '{}', $2, $2, $2
+     from generate_series(1, $3::integer) as n`,
+    [athleteId, now, activities],
+  )
+  return athleteId
+}
