@@ -1,0 +1,114 @@
+// Whether a heart rate can be believed, before anything is said about it; and how long it was in which zone. A strap that dries out,
+// a watch that counts steps for beats and a sensor that repeats its last value all look like hearts at first sight.
+import type { Zone, Zones } from './result.ts'
+import { at, rounded } from './series.ts'
+import type { Tape } from './tape.ts'
+
+export type Doubt = 'missing' | 'range' | 'flat' | 'jumps' | 'cadence'
+
+const [LEAST_BPM, MOST_BPM] = [30, 230]
+const LEAST_KNOWN_SHARE = 0.6
+const MOST_IMPOSSIBLE_SHARE = 0.02
+/** The same beat for three minutes, and so for a quarter of the time. */
+const [FLAT_S, FLAT_SAMPLES, MOST_FLAT_SHARE] = [180, 30, 0.25]
+/** No heart changes by 25 beats within three seconds; a sensor may, rarely. */
+const [JUMP_BPM, JUMP_S, JUMPS_PER_HOUR, FEWEST_JUMPS] = [25, 3, 6, 4]
+const [LOCK_BPM, MOST_LOCKED_SHARE] = [2, 0.6]
+
+const isPossible = (bpm: number): boolean => bpm >= LEAST_BPM && bpm <= MOST_BPM
+
+/** Beats that can be; everything else is a hole. */
+export const possibleBeats = (heartRate: Float64Array): Float64Array => heartRate.map(bpm => (isPossible(bpm) ? bpm : Number.NaN))
+
+/** Everything that speaks against the heart rate; nothing means that it is trusted. */
+export function doubtsOf(tape: Tape): Doubt[] {
+  const { heartRate } = tape
+  if (heartRate === undefined) return ['missing']
+  const found: [Doubt, boolean][] = [
+    ['missing', shareOf(tape, index => at(heartRate, index) > 0) < LEAST_KNOWN_SHARE],
+    ['range', shareOf(tape, index => at(heartRate, index) > 0 && !isPossible(at(heartRate, index))) > MOST_IMPOSSIBLE_SHARE],
+    ['flat', flatShare(tape, heartRate) > MOST_FLAT_SHARE],
+    ['jumps', hasJumps(tape, heartRate)],
+    ['cadence', lockedShare(tape, heartRate) > MOST_LOCKED_SHARE],
+  ]
+  return found.filter(([, holds]) => holds).map(([doubt]) => doubt)
+}
+
+/** The share of the recorded time. */
+function shareOf({ time, isPause }: Tape, holds: (index: number) => boolean): number {
+  let [seconds, held] = [0, 0]
+  for (let index = 1; index < time.length; index++) {
+    if (isPause[index] === 1) continue
+    const step = at(time, index) - at(time, index - 1)
+    seconds += step
+    if (holds(index)) held += step
+  }
+  return seconds > 0 ? held / seconds : 0
+}
+
+function flatShare(tape: Tape, heartRate: Float64Array): number {
+  const isFlat = new Uint8Array(heartRate.length)
+  let from = 0
+  for (let index = 1; index <= heartRate.length; index++) {
+    if (index < heartRate.length && Math.abs(at(heartRate, index) - at(heartRate, from)) < 0.5) continue
+    if (index - from >= FLAT_SAMPLES && at(tape.time, index - 1) - at(tape.time, from) >= FLAT_S) isFlat.fill(1, from, index)
+    from = index
+  }
+  return shareOf(tape, index => isFlat[index] === 1)
+}
+
+function hasJumps({ time, isPause }: Tape, heartRate: Float64Array): boolean {
+  let jumps = 0
+  for (let index = 1; index < time.length; index++) {
+    const isNear = isPause[index] === 0 && at(time, index) - at(time, index - 1) <= JUMP_S
+    if (isNear && Math.abs(at(heartRate, index) - at(heartRate, index - 1)) > JUMP_BPM) jumps += 1
+  }
+  return jumps >= Math.max(FEWEST_JUMPS, (JUMPS_PER_HOUR * (time.at(-1) ?? 0)) / 3600)
+}
+
+/** How long the beats were the steps. Vendors count one foot or both. */
+function lockedShare(tape: Tape, heartRate: Float64Array): number {
+  const { cadence, kind } = tape
+  if (cadence === undefined || kind !== 'run') return 0
+  const stepsOf = (count: number): number => (count < 120 ? count * 2 : count)
+  return shareOf(
+    tape,
+    index => at(cadence, index) > 0 && Math.abs(at(heartRate, index) - stepsOf(at(cadence, index))) <= LOCK_BPM,
+  )
+}
+
+/** An athlete's own bounds, or what they are computed from. */
+export interface ZoneOptions {
+  readonly maxHeartRate?: number | undefined
+  /** Where each zone but the first begins, in beats a minute, rising. */
+  readonly zones?: readonly number[] | undefined
+}
+
+const SHARES = [0.6, 0.7, 0.8, 0.9]
+/** Of somebody of whom nothing is known; said as such in the answer. */
+const ASSUMED_MAX_BPM = 190
+
+export function zonesOf(tape: Tape, heartRate: Float64Array, options: ZoneOptions): Zones | null {
+  const { basis, bounds, maxHeartRateBpm } = boundsOf(heartRate, options)
+  const seconds = new Float64Array(bounds.length + 1)
+  for (let index = 1; index < tape.time.length; index++) {
+    const bpm = at(heartRate, index)
+    if (tape.isPause[index] === 1 || Number.isNaN(bpm)) continue
+    const zone = bounds.filter(bound => bpm >= bound).length
+    seconds[zone] = at(seconds, zone) + at(tape.time, index) - at(tape.time, index - 1)
+  }
+  const items = Array.from(seconds, (value, index): Zone => {
+    return { zone: index + 1, fromBpm: bounds[index - 1] ?? 0, belowBpm: bounds[index] ?? null, seconds: rounded(value) ?? 0 }
+  })
+  return { basis, maxHeartRateBpm, items }
+}
+
+function boundsOf(heartRate: Float64Array, { maxHeartRate, zones }: ZoneOptions): Omit<Zones, 'items'> & { bounds: number[] } {
+  const isUsable = zones !== undefined && zones.length > 0 && zones.every((bound, index) => bound > (zones[index - 1] ?? 0))
+  if (isUsable && zones.every(Number.isFinite)) return { basis: 'given', maxHeartRateBpm: null, bounds: [...zones] }
+  const isGiven = maxHeartRate !== undefined && isPossible(maxHeartRate)
+  const seen = heartRate.reduce((most, bpm) => (bpm > most ? bpm : most), 0)
+  const maxHeartRateBpm = isGiven ? maxHeartRate : Math.max(ASSUMED_MAX_BPM, seen)
+  const bounds = SHARES.map(share => Math.round(share * maxHeartRateBpm))
+  return { basis: isGiven ? 'maximum' : 'assumed', maxHeartRateBpm, bounds }
+}

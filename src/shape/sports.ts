@@ -1,0 +1,30 @@
+// How a sport is read: by pace, by power, or by whatever there is. Names are Strava's and Garmin's, compared without case and
+// without separators, so that `TRAIL_RUNNING` is read like `TrailRun`.
+
+export type SportKind = 'run' | 'ride' | 'swim' | 'other'
+
+const KINDS: readonly (readonly [SportKind, RegExp])[] = [
+  ['ride', /ride|cycl|bike|biking|velo/],
+  ['run', /run|walk|hik|track|treadmill|wheelchair/],
+  ['swim', /swim/],
+]
+
+export function sportKindOf(sport: string): SportKind {
+  const plain = sport.toLowerCase().replaceAll(/[^a-z]/g, '')
+  return KINDS.find(([, pattern]) => pattern.test(plain))?.[0] ?? 'other'
+}
+
+export interface SportTraits {
+  /** Slower than this is standing. */
+  readonly idleMps: number
+  /** Faster than this is a fault of the recording. */
+  readonly fastestMps: number
+  readonly noun: string
+}
+
+export const TRAITS: Readonly<Record<SportKind, SportTraits>> = {
+  run: { idleMps: 0.5, fastestMps: 11, noun: 'run' },
+  ride: { idleMps: 0.8, fastestMps: 35, noun: 'ride' },
+  swim: { idleMps: 0.2, fastestMps: 3, noun: 'swim' },
+  other: { idleMps: 0.3, fastestMps: 60, noun: 'session' },
+}

@@ -1,0 +1,173 @@
+// An activity's channels made fit for arithmetic: sample times that rise, values in a possible range, holes known as such, distance
+// that never falls, speed even where the vendor sent none, pauses told from sparse sampling. Whatever comes in, nothing throws.
+import { slopesOf } from './grade.ts'
+import { at, clamp, filled, median } from './series.ts'
+import { TRAITS, type SportKind } from './sports.ts'
+import { placesDistance, type Place } from './places.ts'
+
+type Numbers = readonly (number | null | undefined)[]
+
+export interface ShapeChannels {
+  readonly time: Numbers
+  readonly distance?: Numbers | undefined
+  readonly latlng?: readonly (Place | readonly [] | null | undefined)[] | undefined
+  readonly altitude?: Numbers | undefined
+  readonly velocity_smooth?: Numbers | undefined
+  readonly heartrate?: Numbers | undefined
+  readonly cadence?: Numbers | undefined
+  readonly watts?: Numbers | undefined
+  readonly temp?: Numbers | undefined
+  readonly moving?: readonly (boolean | number | null | undefined)[] | undefined
+  /** Percent. */
+  readonly grade_smooth?: Numbers | undefined
+}
+
+/** Rows of equal length. A step is what lies between a sample and the one before it; the first sample's is empty. */
+export interface Tape {
+  readonly kind: SportKind
+  /** The first sample's time in the streams; all other times here count from it. */
+  readonly originS: number
+  readonly time: Float64Array
+  readonly distance: Float64Array | undefined
+  readonly speed: Float64Array | undefined
+  readonly altitude: Float64Array | undefined
+  /** A ratio. */
+  readonly slope: Float64Array | undefined
+  /** NaN where the sensor missed. */
+  readonly heartRate: Float64Array | undefined
+  readonly cadence: Float64Array | undefined
+  readonly watts: Float64Array | undefined
+  /** 1 where the step is a pause of the recording. */
+  readonly isPause: Uint8Array
+  /** 1 where the step was moved. */
+  readonly isMoving: Uint8Array
+}
+
+const LATEST_S = 1e10
+const FARTHEST_M = 1e7
+/** Longer than this is a pause, however far one came meanwhile. */
+const LONGEST_STEP_S = 600
+const SHORTEST_PAUSE_S = 10
+/** Who covers ground during a gap in the samples was recorded sparsely and did not pause. */
+const SPARSE_MPS = 0.3
+
+export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
+  const kept = risingOf(channels.time)
+  const originS = kept.length > 0 ? (channels.time[kept[0] as number] as number) : 0
+  const time = Float64Array.from(kept, index => (channels.time[index] as number) - originS)
+  const row = (values: Numbers | undefined, low: number, high: number): Float64Array | undefined => rowOf(values, kept, low, high)
+  const velocity = row(channels.velocity_smooth, 0, 150)
+  const distance = distanceOf(time, row(channels.distance, 0, FARTHEST_M), velocity, channels, kept)
+  const speed = speedOf(time, velocity, distance)
+  const altitude = row(channels.altitude, -2000, 20_000)
+  const given = row(channels.grade_smooth, -100, 100)
+  const isPause = pausesOf(time, distance)
+  return {
+    kind,
+    originS,
+    time,
+    distance,
+    speed,
+    altitude: altitude && filled(altitude, time),
+    slope: given ? filled(given, time).map(percent => clamp(percent / 100, -0.35, 0.35)) : slopesBy(time, distance, altitude),
+    heartRate: row(channels.heartrate, 0, 400),
+    cadence: row(channels.cadence, 0, 400),
+    watts: row(channels.watts, 0, 3000),
+    isPause,
+    isMoving: movingOf(kind, speed, isPause, kept.map(index => channels.moving?.[index])), // prettier-ignore
+  }
+}
+
+/** The indices of samples that come after all before them. */
+function risingOf(time: Numbers): number[] {
+  const kept: number[] = []
+  let last = -Infinity
+  time.forEach((value, index) => {
+    if (typeof value !== 'number' || !(value > last) || Math.abs(value) > LATEST_S) return
+    kept.push(index)
+    last = value
+  })
+  return kept
+}
+
+/** Undefined if fewer than two samples are of use. */
+function rowOf(values: Numbers | undefined, kept: readonly number[], low: number, high: number): Float64Array | undefined {
+  if (!Array.isArray(values)) return undefined
+  let known = 0
+  const row = Float64Array.from(kept, index => {
+    const value: unknown = values[index]
+    if (typeof value !== 'number' || !(value >= low && value <= high)) return Number.NaN
+    known += 1
+    return value
+  })
+  return known < 2 ? undefined : row
+}
+
+// oxlint-disable-next-line max-params -- three sources of one thing, best first
+function distanceOf(
+  time: Float64Array,
+  given: Float64Array | undefined,
+  velocity: Float64Array | undefined,
+  channels: ShapeChannels,
+  kept: readonly number[],
+): Float64Array | undefined {
+  if (given) return neverFalling(filled(given, time))
+  if (velocity) return travelled(time, filled(velocity, time))
+  const places = channels.latlng
+  return places && placesDistance(kept.map(index => places[index]))
+}
+
+/** Metres since the first sample. */
+function neverFalling(distance: Float64Array): Float64Array {
+  const start = at(distance, 0)
+  let farthest = 0
+  return distance.map(metres => (farthest = Math.max(farthest, metres - start)))
+}
+
+function travelled(time: Float64Array, velocity: Float64Array): Float64Array {
+  const pauses = pausesOf(time, undefined)
+  let metres = 0
+  return time.map((now, index) => {
+    if (index > 0 && pauses[index] === 0) metres += at(velocity, index) * (now - at(time, index - 1))
+    return Math.min(metres, FARTHEST_M)
+  })
+}
+
+/** What the vendor smoothed, its holes filled from the distance; without it the distance over some five seconds. */
+function speedOf(time: Float64Array, velocity?: Float64Array, distance?: Float64Array): Float64Array | undefined {
+  if (distance === undefined || distance.length < 2) return velocity && filled(velocity, time)
+  const reach = 2.5
+  let [left, right] = [0, 0]
+  return time.map((now, index) => {
+    while (left < index - 1 && at(time, left) < now - reach) left += 1
+    while (right < time.length - 1 && (right <= index || at(time, right + 1) <= now + reach)) right += 1
+    const known = velocity ? at(velocity, index) : Number.NaN
+    if (!Number.isNaN(known)) return known
+    return Math.min(150, (at(distance, right) - at(distance, left)) / (at(time, right) - at(time, left)))
+  })
+}
+
+function slopesBy(time: Float64Array, distance?: Float64Array, altitude?: Float64Array): Float64Array | undefined {
+  return distance && altitude ? slopesOf({ time, distance, altitude: filled(altitude, time) }) : undefined
+}
+
+function pausesOf(time: Float64Array, distance: Float64Array | undefined): Uint8Array {
+  const usual = median(time.subarray(1).map((now, index) => now - at(time, index)))
+  const longest = Math.max(SHORTEST_PAUSE_S, 4 * usual)
+  return Uint8Array.from(time, (now, index) => {
+    const seconds = index === 0 ? 0 : now - at(time, index - 1)
+    if (seconds <= Math.min(longest, LONGEST_STEP_S)) return 0
+    const metres = distance ? at(distance, index) - at(distance, index - 1) : 0
+    return seconds <= LONGEST_STEP_S && metres / seconds > SPARSE_MPS ? 0 : 1
+  })
+}
+
+/** The vendor's word where there is one, else the speed; without either everything that was recorded. */
+function movingOf(kind: SportKind, speed: Float64Array | undefined, isPause: Uint8Array, said: readonly unknown[]): Uint8Array {
+  return isPause.map((pause, index) => {
+    if (pause === 1 || index === 0) return 0
+    const word = said[index]
+    if (typeof word === 'boolean' || word === 0 || word === 1) return Number(word)
+    return speed === undefined || at(speed, index) >= TRAITS[kind].idleMps ? 1 : 0
+  })
+}

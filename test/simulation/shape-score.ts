@@ -1,0 +1,26 @@
+// Holds found intervals against the truth: which of the true ones were found with both edges in place, and which found ones are
+// nobody's.
+export interface Timed {
+  readonly startS: number
+  readonly endS: number
+}
+
+export interface Score {
+  readonly truth: number
+  readonly found: number
+  /** True ones with a found one whose edges are both within the tolerance. */
+  readonly hits: number
+}
+
+export const EDGE_S = 5
+
+export function scoreOf(truth: readonly Timed[], found: readonly Timed[]): Score {
+  const isHit = (work: Timed): boolean =>
+    found.some(({ startS, endS }) => Math.abs(startS - work.startS) <= EDGE_S && Math.abs(endS - work.endS) <= EDGE_S)
+  return { truth: truth.length, found: found.length, hits: truth.filter(isHit).length }
+}
+
+export function total(scores: readonly Score[]): Score {
+  const sum = (key: keyof Score): number => scores.reduce((all, score) => all + score[key], 0)
+  return { truth: sum('truth'), found: sum('found'), hits: sum('hits') }
+}
