@@ -1,6 +1,6 @@
 // Recorded time in even cells of a second, pauses cut out: on it smoothing and searching are plain loops, whatever the sampling was.
 // A cell's edge translates back to the streams' time; at a pause it has two times there, the pause's beginning and its end.
-import { at, indexAt } from './series.ts'
+import { at, indexAt, rowBy } from './series.ts'
 import type { Tape } from './tape.ts'
 
 export interface Cells {
@@ -15,7 +15,10 @@ export interface Cells {
 const MOST_CELLS = 200_000
 
 export function cellsOf(tape: Tape): Cells {
-  const recorded = tape.time.reduce((sum, now, index) => sum + (tape.isPause[index] === 0 ? now - (tape.time[index - 1] ?? now) : 0), 0)
+  const recorded = tape.time.reduce(
+    (sum, now, index) => sum + (tape.isPause[index] === 0 ? now - (tape.time[index - 1] ?? now) : 0),
+    0,
+  )
   const cellS = Math.max(1, Math.ceil(recorded / MOST_CELLS))
   let seconds = 0
   const recordedS = tape.time.map((now, index) => {
@@ -40,7 +43,8 @@ export function stepsOf({ recordedS, count, cellS }: Cells): Int32Array {
 
 /** A row of samples at the middle of each cell. The row has no holes. */
 export function resampled({ recordedS, cellS }: Cells, steps: Int32Array, row: Float64Array): Float64Array {
-  return Float64Array.from(steps, (index, cell) => {
+  return rowBy(steps.length, cell => {
+    const index = steps[cell] as number
     if (index === 0) return at(row, 0)
     const [left, right] = [at(recordedS, index - 1), at(recordedS, index)]
     const share = right > left ? Math.min(1, ((cell + 0.5) * cellS - left) / (right - left)) : 1

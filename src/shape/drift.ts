@@ -44,12 +44,12 @@ function driftOfSteady(totals: Totals, sections: readonly Section[]): Drift | nu
   return compared(totals, [{ fromS: span.fromS, toS: middleS }], [{ fromS: middleS, toS: span.toS }], 'steady')
 }
 
-// oxlint-disable-next-line max-params -- two halves of one thing
+const efficiency = ({ avgEffort, avgHeartRateBpm }: Half): number => avgEffort / avgHeartRateBpm
+
 function compared(totals: Totals, first: readonly Span[], second: readonly Span[], over: Drift['over']): Drift | null {
   const effort = measureOf(totals)
   const [firstHalf, secondHalf] = [halfOf(totals, first), halfOf(totals, second)]
   if (effort === undefined || firstHalf === undefined || secondHalf === undefined) return null
-  const efficiency = ({ avgEffort, avgHeartRateBpm }: Half): number => avgEffort / avgHeartRateBpm
   const percent = rounded(100 * (1 - efficiency(secondHalf) / efficiency(firstHalf)))
   const shown = (half: Half): Half => ({
     avgHeartRateBpm: rounded(half.avgHeartRateBpm) ?? 0,

@@ -3,7 +3,7 @@
 // cells are idle and taken out: a red light is no recovery.
 import { resampled, stepsOf, type Cells } from './cells.ts'
 import { flatFactor, riderWatts } from './grade.ts'
-import { at, despiked, filled, quantile, smoothed } from './series.ts'
+import { at, despiked, filled, quantile, rowBy, smoothed } from './series.ts'
 import { TRAITS } from './sports.ts'
 
 export type EffortSource = 'power' | 'gradeAdjustedSpeed' | 'speed' | 'estimatedPower' | 'heartRate' | 'none'
@@ -57,9 +57,9 @@ export function effortOf(cells: Cells, trustsHeartRate: boolean): Effort {
   return {
     source,
     row,
-    log: row.map(value => Math.log(Math.max(value, 0) + offset)),
+    log: rowBy(row.length, cell => Math.log(Math.max(at(row, cell), 0) + offset)),
     hill: hill ?? new Float64Array(cells.count),
-    isIdle: Uint8Array.from(row, (_, cell) => (isIdle(cell) ? 1 : 0)),
+    isIdle: new Uint8Array(row.length).map((_, cell) => (isIdle(cell) ? 1 : 0)),
     leastStep: LEAST_STEPS[source],
   }
 }
@@ -67,7 +67,10 @@ export function effortOf(cells: Cells, trustsHeartRate: boolean): Effort {
 function byPower({ tape }: Cells, rows: Rows): Source | undefined {
   const watts = tape.kind === 'ride' ? rows(tape.watts) : undefined
   if (watts === undefined) return undefined
-  const usual = quantile(watts.filter(value => value > 20), 0.5) // prettier-ignore
+  const usual = quantile(
+    watts.filter(value => value > 20),
+    0.5,
+  )
   if (Number.isNaN(usual)) return undefined
   const row = smoothed(despiked(watts), 3)
   const hill = rows(tape.slope)?.map(slope => slope * RIDE_HILL_DOUBT)
@@ -85,13 +88,25 @@ function bySpeed({ tape }: Cells, rows: Rows, isStill: (cell: number) => boolean
   if (tape.kind === 'ride') return byPhysics(even, smoothed(slopes, 5), stands)
   const factors = slopes.map(flatFactor)
   const hill = factors.map(factor => Math.log(factor) * RUN_HILL_DOUBT)
-  return { source: 'gradeAdjustedSpeed', row: even.map((mps, cell) => mps * at(factors, cell)), hill, isIdle: stands, offset: 0.2 }
+  return {
+    source: 'gradeAdjustedSpeed',
+    row: even.map((mps, cell) => mps * at(factors, cell)),
+    hill,
+    isIdle: stands,
+    offset: 0.2,
+  }
 }
 
 /** Downhill nobody can tell who pushes and who rolls, so it says nothing. */
 function byPhysics(speed: Float64Array, slopes: Float64Array, stands: (cell: number) => boolean): Source {
-  const row = smoothed(speed.map((mps, cell) => riderWatts(mps, at(slopes, cell))), 7) // prettier-ignore
-  const usual = quantile(row.filter(value => value > 20), 0.5) // prettier-ignore
+  const row = smoothed(
+    speed.map((mps, cell) => riderWatts(mps, at(slopes, cell))),
+    7,
+  )
+  const usual = quantile(
+    row.filter(value => value > 20),
+    0.5,
+  )
   return {
     source: 'estimatedPower',
     row,

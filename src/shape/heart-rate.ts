@@ -66,11 +66,13 @@ function hasJumps({ time, isPause }: Tape, heartRate: Float64Array): boolean {
   return jumps >= Math.max(FEWEST_JUMPS, (JUMPS_PER_HOUR * (time.at(-1) ?? 0)) / 3600)
 }
 
-/** How long the beats were the steps. Vendors count one foot or both. */
+/** Vendors count one foot or both. */
+const stepsOf = (count: number): number => (count < 120 ? count * 2 : count)
+
+/** How long the beats were the steps. */
 function lockedShare(tape: Tape, heartRate: Float64Array): number {
   const { cadence, kind } = tape
   if (cadence === undefined || kind !== 'run') return 0
-  const stepsOf = (count: number): number => (count < 120 ? count * 2 : count)
   return shareOf(
     tape,
     index => at(cadence, index) > 0 && Math.abs(at(heartRate, index) - stepsOf(at(cadence, index))) <= LOCK_BPM,
@@ -94,7 +96,8 @@ export function zonesOf(tape: Tape, heartRate: Float64Array, options: ZoneOption
   for (let index = 1; index < tape.time.length; index++) {
     const bpm = at(heartRate, index)
     if (tape.isPause[index] === 1 || Number.isNaN(bpm)) continue
-    const zone = bounds.filter(bound => bpm >= bound).length
+    let zone = 0
+    while (zone < bounds.length && bpm >= (bounds[zone] as number)) zone += 1
     seconds[zone] = at(seconds, zone) + at(tape.time, index) - at(tape.time, index - 1)
   }
   const items = Array.from(seconds, (value, index): Zone => {

@@ -6,7 +6,7 @@ import type { Cells } from './cells.ts'
 import type { Effort } from './effort.ts'
 import { peakLength, reliefOf, type Peak, type Sought } from './peaks.ts'
 import type { Piece } from './pieces.ts'
-import { at, average, median, spread } from './series.ts'
+import { at, average, median, rowBy, spread } from './series.ts'
 
 /** Cells from `from` up to and without `to`. */
 export interface Span {
@@ -31,6 +31,7 @@ export interface Intervals {
 
 const SHORTEST_WORK_S = 10
 const SHORTEST_LONE_WORK_S = 180
+const MOST_LONE_SHARE = 0.6
 /** What is shorter must stand out more: 25 % for a stride. */
 const SHORT_WORK_S = 40
 const SHORT_STEP = 0.22
@@ -45,7 +46,7 @@ const SHORTEST_ESTIMATED_S = 60
 export function intervalsOf(grid: Cells, effort: Effort): Intervals {
   const doing = doingOf(grid, effort)
   if (doing.cells.length < FEWEST_CELLS) return { works: [], surges: [], step: 0, noise: 0, levels: [] }
-  const rowOf = (row: Float64Array): Float64Array => Float64Array.from(doing.cells, cell => at(row, cell))
+  const rowOf = (row: Float64Array): Float64Array => rowBy(doing.cells.length, index => at(row, doing.cells[index] as number))
   const [row, hill] = [rowOf(effort.log), rowOf(effort.hill)]
   const { peaks, pieces, noise } = reliefOf(row, hill, soughtIn(effort))
   const likely = peaks.filter(peak => isLongEnough(peak, effort, grid.cellS))
@@ -54,11 +55,13 @@ export function intervalsOf(grid: Cells, effort: Effort): Intervals {
   const works = chosen.length > 0 ? chosen.flatMap(peak => cutAtBreaks(spanOf(doing, peak), doing.breaks)) : boutsOf(grid, doing)
   return {
     works,
-    surges: peaks.filter(peak => !chosen.includes(peak) && peakLength(peak) * grid.cellS < SHORTEST_LONE_WORK_S).map(peak => ({ ...spanOf(doing, peak), step: peak.step })),
+    surges: peaks
+      .filter(peak => !chosen.includes(peak) && peakLength(peak) * grid.cellS < SHORTEST_LONE_WORK_S)
+      .map(peak => ({ ...spanOf(doing, peak), step: peak.step })),
     step: chosen.length > 0 ? average(chosen.map(({ step }) => step)) : 0,
     noise,
     levels: levelsOf(doing, pieces),
-  } // prettier-ignore
+  }
 }
 
 /** A heart follows with half a minute's delay: it has no steep flanks, and no noise worth the name. */
@@ -75,7 +78,11 @@ function withTheirLike(works: Peak[], row: Float64Array, hill: Float64Array, { l
   if (works.length < FEWEST_ALIKE || !(spread(lengths) < ALIKE_LENGTH)) return works
   const [length, level] = [median(lengths), median(works.map(work => work.level))]
   const bold = { leastStep: leastStep * 0.7, noiseTimes: 1.5, steepShare: 0.3 }
-  const { peaks } = reliefOf(row, hill.map(value => value * 0.5), bold) // prettier-ignore
+  const { peaks } = reliefOf(
+    row,
+    hill.map(value => value * 0.5),
+    bold,
+  )
   const others = peaks.filter(
     peak =>
       works.every(work => peak.to <= work.from || peak.from >= work.to) &&
@@ -99,9 +106,13 @@ function worksAmong(peaks: readonly Peak[], row: Float64Array, cellS: number, { 
   const works = aboveTheRest(likely, row, leastStep)
   const inner = works.filter(({ before, after }) => before !== undefined && after !== undefined)
   if (inner.length === 0) return []
-  if (works.length === 1) return peakLength(inner[0] as Peak) * cellS >= SHORTEST_LONE_WORK_S ? inner : []
+  if (works.length === 1) return inner.filter(peak => isLoneWork(peakLength(peak), row.length, cellS))
   return isMostlyWork(works, row.length) && !isRegular(works.map(peakLength)) ? [] : [...works]
 }
+
+/** What takes most of the time is not an effort within the run but the run. */
+const isLoneWork = (length: number, whole: number, cellS: number): boolean =>
+  length * cellS >= SHORTEST_LONE_WORK_S && length <= MOST_LONE_SHARE * whole
 
 /** Between two dips everything stands out; an interval stands out from most of what is none as well. */
 function aboveTheRest(works: readonly Peak[], row: Float64Array, leastStep: number): readonly Peak[] {
@@ -132,11 +143,14 @@ function spanOf({ cells, breaks }: Doing, { from, to }: Pick<Peak, 'from' | 'to'
 
 function cutAtBreaks(span: Span, breaks: readonly Break[]): Span[] {
   const cuts = breaks.filter(({ from, to, seconds }) => from > span.from && to < span.to && seconds >= CUTTING_BREAK_S)
-  return cuts.reduce<Span[]>((parts, cut) => {
-    const last = parts.pop() as Span
-    return [...parts, { from: last.from, to: cut.from }, { from: cut.to, to: last.to }]
-  }, [span])
-} // prettier-ignore
+  return cuts.reduce<Span[]>(
+    (parts, cut) => {
+      const last = parts.pop() as Span
+      return [...parts, { from: last.from, to: cut.from }, { from: cut.to, to: last.to }]
+    },
+    [span],
+  )
+}
 
 const SHORTEST_REST_S = 8
 const FEWEST_BOUTS = 4

@@ -41,7 +41,9 @@ function surges({ cells, totals, intervals }: Known): Moment[] {
   if (totals.tape.distance === undefined && totals.watts === undefined) return []
   return intervals.surges
     .filter(({ step }) => step >= LEAST_SURGE)
-    .map(({ from, to, step }) => moment(totals, 'surge', { fromS: beginS(cells, from), toS: finishS(cells, to) }, Math.exp(step) - 1))
+    .map(({ from, to, step }) =>
+      moment(totals, 'surge', { fromS: beginS(cells, from), toS: finishS(cells, to) }, Math.exp(step) - 1),
+    )
 }
 
 /** Windows in which there was hardly any standing. */
@@ -77,7 +79,9 @@ function fadedWorks(totals: Totals, works: readonly Section[]): Moment[] {
   const late = works.slice(-third)
   const change = paceOf(late) / paceOf(works.slice(0, third)) - 1
   const [first, last] = [late[0], late.at(-1)]
-  return change <= -FADED_WORKS_SHARE && first && last ? [moment(totals, 'fade', { fromS: first.fromS, toS: last.toS }, change)] : []
+  return change <= -FADED_WORKS_SHARE && first && last
+    ? [moment(totals, 'fade', { fromS: first.fromS, toS: last.toS }, change)]
+    : []
 }
 
 /** The last fifth of a steady activity against its middle. */
@@ -99,7 +103,8 @@ function driftOnsets({ totals, sections, drift }: Known): Moment[] {
   const span = settledSpan(sections)
   if (drift === null || drift.over !== 'steady' || drift.percent < DRIFT_PERCENT || span === undefined) return []
   const windows = windowsOf(totals, span, 60, 300)
-  const efficiency = ({ fromS, toS }: Window): number => workOver(totals, fromS, toS) / averaged(totals, totals.heartRate, fromS, toS)
+  const efficiency = ({ fromS, toS }: Window): number =>
+    workOver(totals, fromS, toS) / averaged(totals, totals.heartRate, fromS, toS)
   const early = average(windows.slice(0, Math.ceil(windows.length / 4)).map(efficiency))
   const begin = beginningOf(windows, window => efficiency(window) < early * (1 - DRIFT_PERCENT / 100))
   if (begin === undefined || Number.isNaN(early)) return []

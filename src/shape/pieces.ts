@@ -148,7 +148,8 @@ export function clearPieces(pieces: readonly Piece[], leastStep: number, shortes
 /** The usual distance of a value from its piece's level. */
 export function noiseOf(row: Float64Array, pieces: readonly Piece[]): number {
   const away = Float64Array.from(row)
-  for (const { from, to, level } of pieces) for (let index = from; index < to; index++) away[index] = Math.abs(at(row, index) - level)
+  for (const { from, to, level } of pieces)
+    for (let index = from; index < to; index++) away[index] = Math.abs(at(row, index) - level)
   away.sort()
   return 1.48 * (away[away.length >> 1] ?? 0)
 }

@@ -22,7 +22,11 @@ const SHORTEST_SECTION_S = 1
 
 export function sectionsOf(cells: Cells, intervals: Intervals): Section[] {
   const lastS = cells.tape.time.at(-1) ?? 0
-  const works = intervals.works.map(({ from, to }): Section => ({ kind: 'work', fromS: beginS(cells, from), toS: finishS(cells, to) }))
+  const works = intervals.works.map(({ from, to }): Section => ({
+    kind: 'work',
+    fromS: beginS(cells, from),
+    toS: finishS(cells, to),
+  }))
   const between = works.length > 0 ? aroundWorks(works, lastS) : steadySections(cells, intervals, lastS)
   return [...works, ...between].filter(({ fromS, toS }) => toS > fromS).toSorted((a, b) => a.fromS - b.fromS)
 }
@@ -55,7 +59,11 @@ function steadySections(cells: Cells, { levels }: Intervals, lastS: number): Sec
   const main = levels.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0]
   const [head, tail] = [levels[0], levels.at(-1)]
   const isEasier = (piece: (Span & { level: number }) | undefined, seconds: number): boolean =>
-    piece !== undefined && main !== undefined && piece.level < main.level - EASIER_STEP && seconds < LONGEST_SHARE * lastS && seconds >= 60
+    piece !== undefined &&
+    main !== undefined &&
+    piece.level < main.level - EASIER_STEP &&
+    seconds < LONGEST_SHARE * lastS &&
+    seconds >= 60
   const headS = head ? finishS(cells, head.to) : 0
   const tailS = tail ? beginS(cells, tail.from) : lastS
   const fromS = lastS >= SHORTEST_WHOLE_S && isEasier(head, headS) ? headS : 0
@@ -66,7 +74,7 @@ function steadySections(cells: Cells, { levels }: Intervals, lastS: number): Sec
     { kind: 'steady', fromS, toS },
     { kind: 'cool-down', fromS: toS, toS: lastS },
   ]
-} // prettier-ignore
+}
 
 export const segmentsOf = (totals: Totals, sections: readonly Section[]): Segment[] =>
   sections.map(({ kind, fromS, toS }) => ({ kind, ...stretchOf(totals, fromS, toS) }))

@@ -18,7 +18,10 @@ export interface Told {
 
 export function sentenceOf(told: Told): string {
   const works = told.segments.filter(({ kind }) => kind === 'work')
-  const parts = works.length > 0 ? [worksText(told, works), heartText(told), trendText(told, works)] : [steadyText(told), pacingText(told), heartText(told)] // prettier-ignore
+  const parts =
+    works.length > 0
+      ? [worksText(told, works), heartText(told), trendText(told, works)]
+      : [steadyText(told), pacingText(told), heartText(told)]
   return parts.filter(part => part !== undefined).join(', ')
 }
 
@@ -27,13 +30,19 @@ function worksText({ totals, segments }: Told, works: readonly Segment[]): strin
   const level = levelText(totals, works)
   if (works.length === 1) return `One effort of ${size ?? durationText(works[0]?.elapsedS ?? 0)}${level}`
   const rests = segments.filter(({ kind }) => kind === 'recovery')
-  const count = size === undefined ? `${works.length} intervals of ${rangeText(works.map(({ elapsedS }) => elapsedS))}` : `${works.length} × ${size}` // prettier-ignore
+  const count =
+    size === undefined
+      ? `${works.length} intervals of ${rangeText(works.map(({ elapsedS }) => elapsedS))}`
+      : `${works.length} × ${size}`
   return `${count}${level}${rests.length > 0 ? ` with ${restText(totals, rests)}` : ''}`
 }
 
 function sizeOf(segments: readonly Segment[]): string | undefined {
   const metres = segments.map(({ distanceMeters }) => distanceMeters ?? 0)
-  return commonSize(metres, segments.map(({ elapsedS }) => elapsedS)) // prettier-ignore
+  return commonSize(
+    metres,
+    segments.map(({ elapsedS }) => elapsedS),
+  )
 }
 
 /** A ride's intervals are named by their power. */
@@ -47,7 +56,13 @@ const [STANDING_SHARE, JOG_MPS] = [0.4, 1.9]
 function restText({ tape }: Totals, rests: readonly Segment[]): string {
   const seconds = median(rests.map(({ elapsedS }) => elapsedS))
   const isStanding = median(rests.map(({ movingS, elapsedS }) => movingS / elapsedS)) < STANDING_SHARE
-  const size = (isStanding ? commonSize(undefined, rests.map(({ elapsedS }) => elapsedS)) : sizeOf(rests)) ?? `about ${durationText(Math.round(seconds / 10) * 10)}` // prettier-ignore
+  const size =
+    (isStanding
+      ? commonSize(
+          undefined,
+          rests.map(({ elapsedS }) => elapsedS),
+        )
+      : sizeOf(rests)) ?? `about ${durationText(Math.round(seconds / 10) * 10)}`
   if (isStanding || tape.kind === 'swim' || tape.kind === 'other') return `${size} rest`
   if (tape.kind === 'ride') return `${size} easy`
   return `${size} ${median(rests.map(({ avgSpeedMps }) => avgSpeedMps ?? 0)) < JOG_MPS ? 'walk' : 'jog'}`
@@ -78,7 +93,8 @@ const HILLY_M_PER_KM = 10
 
 function steadyText({ totals, segments }: Told): string {
   const { noun } = TRAITS[totals.tape.kind]
-  const sum = (key: 'elapsedS' | 'movingS' | 'distanceMeters' | 'climbMeters'): number => segments.reduce((all, segment) => all + (segment[key] ?? 0), 0) // prettier-ignore
+  const sum = (key: 'elapsedS' | 'movingS' | 'distanceMeters' | 'climbMeters'): number =>
+    segments.reduce((all, segment) => all + (segment[key] ?? 0), 0)
   const [seconds, metres, climb] = [sum('movingS'), sum('distanceMeters'), sum('climbMeters')]
   if (sum('elapsedS') < SHORT_S) return `Short recording of ${durationText(sum('elapsedS'))}`
   if (metres < 100) return timedText({ totals, seconds: seconds > 0 ? seconds : sum('elapsedS'), noun })

@@ -4,6 +4,13 @@
 /** An index that is known to be inside. */
 export const at = (row: Float64Array, index: number): number => row[index] as number
 
+/** A row of so many numbers; several times as fast as `Float64Array.from` with a function. */
+export function rowBy(length: number, valueAt: (index: number) => number): Float64Array {
+  const row = new Float64Array(length)
+  for (let index = 0; index < length; index++) row[index] = valueAt(index)
+  return row
+}
+
 export const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value))
 
 /** To so many decimals; what is no number becomes null, for JSON knows no NaN. */
@@ -26,17 +33,24 @@ export const meanOf = (sums: Float64Array, from: number, to: number): number => 
 /** The mean of each value and up to `reach` neighbours on either side: symmetric, so that no edge is moved. */
 export function smoothed(row: Float64Array, reach: number): Float64Array {
   const sums = cumulated(row)
-  return row.map((_, index) => meanOf(sums, Math.max(0, index - reach), Math.min(row.length, index + reach + 1)))
+  return rowBy(row.length, index => meanOf(sums, Math.max(0, index - reach), Math.min(row.length, index + reach + 1)))
 }
 
 /** The median of each value and its two neighbours on either side: one or two wild samples vanish, an edge stays where it is. */
 export function despiked(row: Float64Array): Float64Array {
   const five = new Float64Array(5)
-  return row.map((value, index) => {
-    if (index < 2 || index >= row.length - 2) return value
-    for (let offset = 0; offset < 5; offset++) five[offset] = at(row, index + offset - 2)
-    return at(five.sort(), 2)
+  return rowBy(row.length, index => {
+    if (index < 2 || index >= row.length - 2) return at(row, index)
+    for (let offset = 0; offset < 5; offset++) insert(five, offset, at(row, index + offset - 2))
+    return at(five, 2)
   })
+}
+
+/** Puts the value among the first `count`, which are in order; for five of them a sort is mostly overhead. */
+function insert(ordered: Float64Array, count: number, value: number): void {
+  let place = count
+  for (; place > 0 && at(ordered, place - 1) > value; place--) ordered[place] = at(ordered, place - 1)
+  ordered[place] = value
 }
 
 /** Holes (NaN) become what lies between their neighbours in time; before the first and after the last value it is held. */
@@ -81,7 +95,7 @@ export function between(xs: Float64Array, ys: Float64Array, x: number): number {
 
 /** 0 is the least, 1 the greatest; NaN of nothing. */
 export function quantile(values: Iterable<number>, share: number): number {
-  const sorted = Float64Array.from(values).sort()
+  const sorted = Float64Array.from(values).toSorted()
   if (sorted.length === 0) return Number.NaN
   return at(sorted, Math.round(share * (sorted.length - 1)))
 }

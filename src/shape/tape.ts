@@ -1,7 +1,7 @@
 // An activity's channels made fit for arithmetic: sample times that rise, values in a possible range, holes known as such, distance
 // that never falls, speed even where the vendor sent none, pauses told from sparse sampling. Whatever comes in, nothing throws.
 import { slopesOf } from './grade.ts'
-import { at, clamp, filled, median } from './series.ts'
+import { at, clamp, filled, median, rowBy } from './series.ts'
 import { TRAITS, type SportKind } from './sports.ts'
 import { placesDistance, type Place } from './places.ts'
 
@@ -54,7 +54,7 @@ const SPARSE_MPS = 0.3
 export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
   const kept = risingOf(channels.time)
   const originS = kept.length > 0 ? (channels.time[kept[0] as number] as number) : 0
-  const time = Float64Array.from(kept, index => (channels.time[index] as number) - originS)
+  const time = rowBy(kept.length, place => (channels.time[kept[place] as number] as number) - originS)
   const row = (values: Numbers | undefined, low: number, high: number): Float64Array | undefined => rowOf(values, kept, low, high)
   const velocity = row(channels.velocity_smooth, 0, 150)
   const distance = distanceOf(time, row(channels.distance, 0, FARTHEST_M), velocity, channels, kept)
@@ -74,7 +74,12 @@ export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
     cadence: row(channels.cadence, 0, 400),
     watts: row(channels.watts, 0, 3000),
     isPause,
-    isMoving: movingOf(kind, speed, isPause, kept.map(index => channels.moving?.[index])), // prettier-ignore
+    isMoving: movingOf(
+      kind,
+      speed,
+      isPause,
+      kept.map(index => channels.moving?.[index]),
+    ),
   }
 }
 
@@ -94,8 +99,8 @@ function risingOf(time: Numbers): number[] {
 function rowOf(values: Numbers | undefined, kept: readonly number[], low: number, high: number): Float64Array | undefined {
   if (!Array.isArray(values)) return undefined
   let known = 0
-  const row = Float64Array.from(kept, index => {
-    const value: unknown = values[index]
+  const row = rowBy(kept.length, place => {
+    const value: unknown = values[kept[place] as number]
     if (typeof value !== 'number' || !(value >= low && value <= high)) return Number.NaN
     known += 1
     return value
@@ -114,7 +119,8 @@ function distanceOf(
   if (given) return neverFalling(filled(given, time))
   if (velocity) return travelled(time, filled(velocity, time))
   const places = channels.latlng
-  return places && placesDistance(kept.map(index => places[index]))
+  // Channels come from stored JSON: a type says what should be there.
+  return Array.isArray(places) ? placesDistance(kept.map(index => places[index] as Place | null)) : undefined
 }
 
 /** Metres since the first sample. */
@@ -152,14 +158,16 @@ function slopesBy(time: Float64Array, distance?: Float64Array, altitude?: Float6
 }
 
 function pausesOf(time: Float64Array, distance: Float64Array | undefined): Uint8Array {
-  const usual = median(time.subarray(1).map((now, index) => now - at(time, index)))
+  const usual = median(rowBy(Math.max(0, time.length - 1), index => at(time, index + 1) - at(time, index)))
   const longest = Math.max(SHORTEST_PAUSE_S, 4 * usual)
-  return Uint8Array.from(time, (now, index) => {
-    const seconds = index === 0 ? 0 : now - at(time, index - 1)
-    if (seconds <= Math.min(longest, LONGEST_STEP_S)) return 0
+  const isPause = new Uint8Array(time.length)
+  for (let index = 1; index < time.length; index++) {
+    const seconds = at(time, index) - at(time, index - 1)
+    if (seconds <= Math.min(longest, LONGEST_STEP_S)) continue
     const metres = distance ? at(distance, index) - at(distance, index - 1) : 0
-    return seconds <= LONGEST_STEP_S && metres / seconds > SPARSE_MPS ? 0 : 1
-  })
+    isPause[index] = seconds <= LONGEST_STEP_S && metres / seconds > SPARSE_MPS ? 0 : 1
+  }
+  return isPause
 }
 
 /** The vendor's word where there is one, else the speed; without either everything that was recorded. */

@@ -2,7 +2,7 @@
 // segments cost nothing per second. Averages are weighted by the time each sample stands for, which irregular sampling needs.
 import { flatFactor } from './grade.ts'
 import type { Stretch } from './result.ts'
-import { at, between, rounded } from './series.ts'
+import { at, between, rounded, rowBy } from './series.ts'
 import type { Tape } from './tape.ts'
 
 /** A weighted sum and its weights. */
@@ -26,8 +26,8 @@ type Step = (index: number, seconds: number) => number
 
 function running(tape: Tape, step: Step): Float64Array {
   let total = 0
-  return tape.time.map((now, index) => {
-    if (index > 0) total += step(index, now - at(tape.time, index - 1))
+  return rowBy(tape.time.length, index => {
+    if (index > 0) total += step(index, at(tape.time, index) - at(tape.time, index - 1))
     return total
   })
 }
@@ -63,14 +63,16 @@ export function totalsOf(tape: Tape, trustsHeartRate: boolean): Totals {
   return {
     tape,
     movingS: running(tape, (index, seconds) => (isMoving(index) ? seconds : 0)),
-    flat: distance && running(tape, index => (at(distance, index) - at(distance, index - 1)) * (slope ? flatFactor(at(slope, index)) : 1)),
+    flat:
+      distance &&
+      running(tape, index => (at(distance, index) - at(distance, index - 1)) * (slope ? flatFactor(at(slope, index)) : 1)),
     climb: altitude && altitude.length > 0 ? climbOf(altitude) : undefined,
     heartRate: trustsHeartRate ? weighted(tape, tape.heartRate, isMoving) : undefined,
     // On a trainer the wheel may stand still by the vendor's word while the legs work.
     watts: weighted(tape, tape.watts, index => isMoving(index) || at(tape.watts as Float64Array, index) > 0),
     // A foot that does not step is no slow step.
     cadence: weighted(tape, tape.cadence, index => isMoving(index) && at(tape.cadence as Float64Array, index) > 0),
-  } // prettier-ignore
+  }
 }
 
 const difference = (totals: Totals, row: Float64Array, fromS: number, toS: number): number =>

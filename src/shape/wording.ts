@@ -2,11 +2,12 @@
 // share it are near it.
 import { average, spread } from './series.ts'
 
-const ROUND_METRES = [50, 100, 150, 200, 300, 400, 500, 600, 800, 1000, 1200, 1500, 1600, 2000, 2400, 3000, 4000, 5000, 8000, 10_000]
-const ROUND_SECONDS = [
-  ...[10, 15, 20, 30, 40, 45, 60, 75, 90, 105, 120, 150, 180, 210],
-  ...Array.from({ length: 57 }, (_, index) => (index + 4) * 60),
+const ROUND_METRES = [
+  50, 100, 150, 200, 300, 400, 500, 600, 800, 1000, 1200, 1500, 1600, 2000, 2400, 3000, 4000, 5000, 8000, 10_000,
 ]
+const ROUND_SECONDS = [10, 15, 20, 30, 40, 45, 60, 75, 90, 105, 120, 150, 180, 210].concat(
+  Array.from({ length: 57 }, (_, index) => (index + 4) * 60),
+)
 /** Spread and distance from the round size together. */
 const NEAR = 0.06
 const ALIKE = 0.1

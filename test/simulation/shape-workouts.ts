@@ -106,7 +106,8 @@ function lived(random: Random, plan: readonly Step[], rough: Roughness): { secon
   for (const step of plan) {
     const [startS, startM] = [seconds.length, metres]
     while ((step.by === 'seconds' ? seconds.length - startS : metres - startM) < step.size) {
-      if (rough.lights && !step.isWork && step.mps > 2.2 && random.next() < 1 / 400) redUntil = seconds.length + range(random, 8, 60)
+      if (rough.lights && !step.isWork && step.mps > 2.2 && random.next() < 1 / 400)
+        redUntil = seconds.length + range(random, 8, 60)
       const isRed = seconds.length < redUntil && !step.isWork
       const isStanding = isRed || step.mps === 0
       const slope = slopeAt(metres)
@@ -153,19 +154,23 @@ export function workoutOf(random: Random, { name, sport, plan, rough }: Making):
   const noisy = kept.map(second => seconds[second] as Second)
   const tenth = (value: number): number => Math.round(value * 10) / 10
   let [jitter, beats] = [0, 90]
-  const distance = noisy.map(({ metres }) => tenth(Math.max(0, metres + (jitter = jitter * 0.8 + normal(random) * rough.noise * 8))))
+  const distance = noisy.map(({ metres }) =>
+    tenth(Math.max(0, metres + (jitter = jitter * 0.8 + normal(random) * rough.noise * 8))),
+  )
   const isPowered = plan.some(({ watts }) => watts !== undefined)
   const channels: ShapeChannels = {
     time: kept,
     distance,
     altitude: noisy.map(({ altitude }) => tenth(altitude + normal(random) * 0.3)),
     heartrate: noisy.map(({ mps }) => Math.round((beats += (90 + mps * 18 - beats) / 28 + normal(random) * 0.3))),
-    ...(rough.hasVelocity ? { velocity_smooth: noisy.map(({ mps }) => Math.max(0, mps * (1 + normal(random) * rough.noise))) } : {}),
+    ...(rough.hasVelocity
+      ? { velocity_smooth: noisy.map(({ mps }) => Math.max(0, mps * (1 + normal(random) * rough.noise))) }
+      : {}),
     ...(rough.hasGrade ? { grade_smooth: noisy.map(({ slope }) => tenth(slope * 100 + normal(random) * 0.8)) } : {}),
     ...(isPowered ? { watts: noisy.map(({ watts }) => Math.round(watts)) } : {}),
   }
   return { name, sport, channels, truth }
-} // prettier-ignore
+}
 
 const easy = (seconds: number, mps: number, watts?: number): Step => ({
   isWork: false,
@@ -180,7 +185,9 @@ export function intervalRun(seed: number): Workout {
   const random = seeded(seed)
   const easyMps = range(random, 2.4, 3.5)
   const form = pick(random, ['time', 'time', 'distance', 'distance', 'pyramid', 'strides', 'tempo'])
-  const workMps = easyMps * (form === 'strides' ? range(random, 1.5, 1.8) : form === 'tempo' ? range(random, 1.22, 1.35) : range(random, 1.28, 1.6)) // prettier-ignore
+  const workMps =
+    easyMps *
+    (form === 'strides' ? range(random, 1.5, 1.8) : form === 'tempo' ? range(random, 1.22, 1.35) : range(random, 1.28, 1.6))
   const restMps = form === 'strides' || form === 'tempo' ? easyMps * 0.9 : pick(random, [easyMps * 0.8, easyMps * 0.9, 1.4, 0])
   const sizes: Readonly<Record<string, number>> = {
     time: pick(random, [60, 90, 120, 180, 240, 300]),
