@@ -1,18 +1,15 @@
 // The composition root: which adapters are in use, what each room is given, and the order in which everything starts and
 // stops. Read it to see the house at once; it decides nothing else.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { Activities, activitiesEraser } from './activities/activities.ts'
 import { Accounts, Connections, openSecrets, Parting, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
 import { Calls, type Fetch } from './calls/calls.ts'
 import type { Config } from './config.ts'
-import { followTime, migrate, openPglite, openPostgres, timeFollower, type Database } from './db/db.ts'
+import { followTime, migrate, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
-import { openNats, outboxEraser, type Nats } from './events/events.ts'
-import { buildApp, httpServer, type App, type Finding, type Part } from './http/http.ts'
+import { outboxEraser } from './events/events.ts'
+import { buildApp, httpServer, type App } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
-import { PacelineError } from './kernel/errors.ts'
 import { folderClock } from './kernel/folder-clock.ts'
 import { Imports, importsEraser } from './imports/imports.ts'
 import { idMaker, type NewId } from './kernel/ids.ts'
@@ -20,8 +17,9 @@ import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
 import { Slots } from './kernel/slots.ts'
 import { Quota, quotaEraser } from './quota/quota.ts'
-import { openRedis, type Redis } from './redis/redis.ts'
+import type { Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
+import { databasePart, openDatabase, openServers, workerPart } from './servers.ts'
 import { SleepIngest } from './sleep/sleep.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { openSimulator } from './simulator/simulator.ts'
@@ -81,7 +79,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const bell = new BossBell(database, clock)
   const outside = { quota, bell, vendor, redis: servers.redis, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
   const rooms = roomsOf({ ...foundation, ...outside }, config)
-  if (roles.includes('worker')) rooms.streams.work()
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, quota, bell, clock, database }) : []
 
   const app = await buildApp({
@@ -105,8 +102,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const localUrl = (): string => `http://${localHost(config.host)}:${http.port()}`
   const whole = serviceGroup('paceline', [
     timeFollower(system, database),
-    ...(roles.includes('worker') ? [rooms.imports.work()] : []),
-    rooms.streams.service,
+    ...workers(rooms, roles),
     bell.service,
     ...schedules,
     ...(roles.includes('api') ? [http.service] : []),
@@ -129,6 +125,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     },
   }
 }
+
+/** Streams are fetched also where nobody works them off: for whoever opens an activity. */
+const workers = ({ imports, streams }: Rooms, roles: readonly Role[]): Service[] =>
+  roles.includes('worker') ? [imports.work(), streams.work()] : [streams.service]
 
 /** What everything else stands on. */
 interface Foundation {
@@ -194,9 +194,17 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const activities = new Activities(foundation)
   const accounts = new Accounts(foundation)
   const ingest = new SleepIngest(foundation)
-  const imports = new Imports({ ...foundation, accounts, connections, activities, ingest, pollMinutes: config.pollMinutes })
-  foundation.metrics.collect('imports', () => imports.gauges())
   const streams = streamsOf(foundation, connections, config)
+  const imports = new Imports({
+    ...foundation,
+    accounts,
+    connections,
+    activities,
+    ingest,
+    onNews: (...news) => streams.arrived(...news),
+    pollMinutes: config.pollMinutes,
+  })
+  foundation.metrics.collect('imports', () => imports.gauges())
   return { accounts, connections, parting, activities, imports, streams }
 }
 
@@ -242,59 +250,11 @@ function vendorsOf(config: Config): (name: VendorName) => OpenVendor | undefined
   return name => known.get(name)
 }
 
-async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
-  return config.postgresUrl === undefined ? await openPglite({ folder }) : await openPostgres({ url: config.postgresUrl, clock })
-}
-
 /** A server that listens everywhere is asked here. */
 function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
-}
-
-interface Servers {
-  readonly redis: Redis | undefined
-  readonly nats: Nats | undefined
-  readonly parts: readonly Part[]
-  close(): Promise<void>
-}
-
-/** Redis and NATS where they are configured. Both may be away at the start and come later: readyz says so until then. */
-async function openServers({ redisUrl, redisToken, natsUrl }: Config, clock: Clock): Promise<Servers> {
-  const redis =
-    redisUrl === undefined
-      ? undefined
-      : await openRedis({ url: redisUrl, clock, ...(redisToken !== undefined && { token: redisToken }) })
-  const nats = natsUrl === undefined ? undefined : await openNats({ url: natsUrl, clock })
-  return {
-    redis,
-    nats,
-    parts: [
-      ...(redis ? [{ name: 'budget', check: () => redis.ping() }] : []),
-      ...(nats ? [{ name: 'bus', check: () => nats.ping() }] : []),
-    ],
-    close: async () => {
-      await Promise.all([redis?.close(), nats?.close()])
-    },
-  }
-}
-
-function databasePart(database: Database): Part {
-  return {
-    name: 'database',
-    check: async () => {
-      await database.query('select 1')
-    },
-  }
-}
-
-function workerPart(bell: Bell): Part {
-  return {
-    name: 'worker',
-    check: () =>
-      bell.service.state === 'running' ? Promise.resolve() : Promise.reject(new Error(`the bell is ${bell.service.state}`)),
-  }
 }
 
 interface Scheduled extends Rooms {
@@ -340,23 +300,4 @@ function scheduled({ bell, clock, accounts, connections, parting, imports, strea
 
 async function vacuum(database: Database): Promise<void> {
   await database.query('vacuum analyze')
-}
-
-/** The system check when nothing runs: what there is, is opened, looked at and closed again. */
-export async function examine(config: Config, folder: string): Promise<Finding[]> {
-  await using opened = new AsyncDisposableStack()
-  const clock = new SystemClock()
-  const database = await storeToExamine(config, folder, clock)
-  if (database !== undefined && 'close' in database) opened.defer(() => database.close())
-  const servers = await openServers(config, clock)
-  opened.defer(() => servers.close())
-  return await diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats })
-}
-
-async function storeToExamine(config: Config, folder: string, clock: Clock): Promise<Database | PacelineError | undefined> {
-  if (config.postgresUrl === undefined && !existsSync(join(folder, 'store'))) return undefined
-  return await openDatabase(config, folder, clock).catch((error: unknown) => {
-    if (error instanceof PacelineError) return error
-    throw error
-  })
 }

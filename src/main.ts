@@ -27,7 +27,7 @@ const house: House = {
     const log = openLog({ level: quiet ? 'silent' : config.logLevel, pretty: process.stdout.isTTY })
     return await openEngine({ config, version: manifest.version, log, ...options })
   },
-  examine: async (config, folder) => await (await import('./engine.ts')).examine(config, folder),
+  examine: async (config, folder) => await (await import('./servers.ts')).examine(config, folder),
   stopAsked: () =>
     new Promise(resolve => {
       const stop = (): void => {

@@ -6,6 +6,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Accounts, Connections, Parting, SecretBox } from '../src/accounts/accounts.ts'
 import { Activities } from '../src/activities/activities.ts'
 import { SleepIngest } from '../src/sleep/sleep.ts'
+import { RowLock, Streams } from '../src/streams/streams.ts'
 import { VirtualBell } from '../src/bell/bell.ts'
 import { Calls } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
@@ -98,7 +99,20 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     ingest: new SleepIngest({ clock, newId }),
     quota,
     vendor: () => undefined,
+    onNews: () => Promise.resolve(),
     pollMinutes: 30,
+  })
+  const streams = new Streams({
+    database,
+    clock,
+    newId,
+    bell: new VirtualBell(clock),
+    connections: outside.connections,
+    quota,
+    vendor: () => undefined,
+    lock: new RowLock({ database, clock }),
+    settleMs: 1_800_000,
+    order: 'newest',
   })
   const parts: HttpParts = {
     version: '1.2.3',
@@ -111,6 +125,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     quota,
     activities,
     imports,
+    streams,
     database,
     vendors: () => [],
     parts: [],

@@ -5,7 +5,7 @@ import { Activities } from '../src/activities/activities.ts'
 import { VirtualBell, type Bell } from '../src/bell/bell.ts'
 import { Calls, type CallsParts } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
-import { Imports, type ImportView } from '../src/imports/imports.ts'
+import { Imports, type ImportView, type ImportsParts } from '../src/imports/imports.ts'
 import type { ImportStatus } from '../src/imports/job-lifecycle.ts'
 import { IMPORT_BELL } from '../src/imports/worker.ts'
 import { VirtualClock } from '../src/kernel/clock.ts'
@@ -114,6 +114,8 @@ export class ImportWorld {
   onWire: (path: string, response: Response) => Response = (_, response) => response
   /** What the vendor sends by itself. */
   onWebhook: (request: Request) => Promise<void> = () => Promise.resolve()
+  /** Hears of what an import found that was not here before. */
+  onNews: ImportsParts['onNews'] = () => Promise.resolve()
   /** Hears of every answer before its process does. */
   onAnswer: (path: string) => void = () => undefined
   /** The first athlete that connected. */
@@ -171,6 +173,7 @@ export class ImportWorld {
       ingest: new SleepIngest(parts),
       quota,
       vendor,
+      onNews: (...news) => this.onNews(...news),
       pollMinutes: this.#options.pollMinutes ?? 43_200,
     })
     const schedules = imports.schedules()

@@ -18,6 +18,7 @@ import type { Activities } from '../activities/activities.ts'
 import type { Database } from '../db/db.ts'
 import type { Imports } from '../imports/imports.ts'
 import type { Quota } from '../quota/quota.ts'
+import type { Streams } from '../streams/streams.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { apiDocument } from './api-document.ts'
 import { connectionLimits, endConnections, onClientError } from './connections.ts'
@@ -34,6 +35,7 @@ import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { quotaRoutes } from './routes/quota.ts'
 import { signInRoutes } from './routes/sign-in.ts'
+import { streamRoutes } from './routes/streams.ts'
 import { simulatedRoutes, type Simulated } from './routes/simulated.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { traceRequests } from './spans.ts'
@@ -66,6 +68,10 @@ export interface HttpParts {
   readonly parting: Parting
   readonly activities: Activities
   readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view' | 'underWay'>
+  readonly streams: Pick<
+    Streams,
+    'read' | 'moveToFront' | 'retry' | 'reset' | 'resetMany' | 'overview' | 'shape' | 'underWay' | 'backfill' | 'fetchedAt'
+  >
   readonly quota: Pick<Quota, 'vendorState' | 'usage'>
   /** Where changes announce themselves. */
   readonly database: Pick<Database, 'listen'>
@@ -120,6 +126,7 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   tokenRoutes,
   connectionRoutes,
   activityRoutes,
+  streamRoutes,
   importRoutes,
   eventRoutes,
   quotaRoutes,

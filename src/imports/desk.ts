@@ -31,6 +31,8 @@ export interface ImportsParts {
   readonly ingest: SleepIngest
   readonly quota: Pick<Quota, 'forecast' | 'leave' | 'vendorState'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
+  /** Hears of what an import found that was not here before, after it was stored. */
+  readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
   readonly pollMinutes: number
 }
 

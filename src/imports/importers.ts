@@ -20,12 +20,13 @@ import { StravaImport } from './strava-import.ts'
 export interface ImporterParts {
   readonly activities: Activities
   readonly ingest: SleepIngest
+  readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
 }
 
 export async function runImporter(run: Run, { name, endpoints }: OpenVendor, parts: ImporterParts): Promise<Ending> {
-  const { activities, ingest } = parts
+  const { activities, ingest, onNews } = parts
   const importers: Record<VendorName, () => Promise<Ending>> = {
-    strava: () => new StravaImport(run, { activities, endpoints: endpoints as StravaEndpoints }).run(),
+    strava: () => new StravaImport(run, { activities, onNews, endpoints: endpoints as StravaEndpoints }).run(),
     garmin: () => new GarminImport(run, { activities, endpoints: endpoints as GarminEndpoints }).run(),
     foursquare: () => new CheckinImport(run, { activities, endpoints: endpoints as FoursquareEndpoints }).run(),
     oura: () => importNights(run, ingest, readOura(endpoints as OuraEndpoints)),

@@ -1,7 +1,7 @@
 // One run over an athlete's Strava history, from where the cursor stands to the next pause or the end. The list comes first, newest
 // first, so that everything is there to see within one window; then one detail request per activity, then photos, then once more what
 // failed in passing.
-import type { Activities } from '../activities/activities.ts'
+import type { Activities, Stored } from '../activities/activities.ts'
 import type { Queryable } from '../db/db.ts'
 import { STRAVA_PER_PAGE_MAX, type StravaActivity, type StravaEndpoints, type StravaPhoto } from '../vendors/vendors.ts'
 import type { Cursor, Phase } from './cursor.ts'
@@ -12,6 +12,7 @@ import type { Bad, Run } from './run.ts'
 export interface StravaImportParts {
   readonly activities: Activities
   readonly endpoints: StravaEndpoints
+  readonly onNews: (athleteId: string, vendor: 'strava', externalIds: readonly string[]) => Promise<void>
 }
 
 const BATCH = 50
@@ -23,11 +24,13 @@ export class StravaImport {
   readonly #run: Run
   readonly #activities: Activities
   readonly #endpoints: StravaEndpoints
+  readonly #onNews: StravaImportParts['onNews']
 
-  constructor(run: Run, { activities, endpoints }: StravaImportParts) {
+  constructor(run: Run, { activities, endpoints, onNews }: StravaImportParts) {
     this.#run = run
     this.#activities = activities
     this.#endpoints = endpoints
+    this.#onNews = onNews
   }
 
   async run(): Promise<Ending> {
@@ -92,12 +95,17 @@ export class StravaImport {
   }
 
   async #storePage(items: readonly StravaActivity[], cursor: Cursor): Promise<Ending | undefined> {
-    return await this.#run.commit(cursor, async tx => {
-      const stored = await this.#activities.storeSummaries(tx, this.#run.athleteId, VENDOR, items)
-      const changed = [...stored].filter(([, what]) => what === 'changed').map(([externalId]) => externalId)
+    const { athleteId } = this.#run
+    let fresh: string[] = []
+    const lost = await this.#run.commit(cursor, async tx => {
+      const stored = [...(await this.#activities.storeSummaries(tx, athleteId, VENDOR, items))]
+      const those = (what: Stored): string[] => stored.filter(([, became]) => became === what).map(([externalId]) => externalId)
+      fresh = those('inserted')
       await this.#count(tx)
-      return { ...cursor, changed: [...new Set([...cursor.changed, ...changed])] }
+      return { ...cursor, changed: [...new Set([...cursor.changed, ...those('changed')])] }
     })
+    if (lost === undefined && fresh.length > 0) await this.#onNews(athleteId, VENDOR, fresh)
+    return lost
   }
 
   /** What a renewed list should have shown and did not has been deleted at the vendor. */

@@ -16,6 +16,7 @@ import { GarminStreams, type Delivered } from './garmin.ts'
 import type { Lock } from './lock.ts'
 import { Overview, type StreamsGauge, type StreamsOverview } from './overview.ts'
 import { isStuck, retryAt } from './reasons.ts'
+import { Shapes, type ShapeRead } from './shapes.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
 import { StreamStore, type Order } from './stream-store.ts'
 import { Trouble } from './trouble.ts'
@@ -51,6 +52,7 @@ export class Streams {
   readonly #front: Front
   readonly #garmin: GarminStreams
   readonly #overview: Overview
+  readonly #shapes: Shapes
   #stopping: AbortSignal = new AbortController().signal
   /** Stopping it breaks off what is under way and leaves the rows to whoever comes next. */
   readonly service: Service = service('streams', {
@@ -73,6 +75,7 @@ export class Streams {
     this.#front = new Front({ ...parts, store, fetcher })
     this.#garmin = new GarminStreams({ ...parts, store })
     this.#overview = new Overview(parts)
+    this.#shapes = new Shapes(parts)
   }
 
   /** Has this process work; declared before the bell starts. */
@@ -113,13 +116,36 @@ export class Streams {
   }
 
   /** Undefined when the athlete has no such activity. */
-  async read(athleteId: string, activityId: string): Promise<StreamsAnswer | undefined> {
-    return await this.#front.read(athleteId, activityId)
+  async read(athleteId: string, activityId: string, asked: { samples?: boolean } = {}): Promise<StreamsAnswer | undefined> {
+    return await this.#front.read(athleteId, activityId, asked)
+  }
+
+  /** When the streams that are there were fetched; undefined where there are none, or no such activity of the athlete's. */
+  async fetchedAt(athleteId: string, activityId: string): Promise<Date | undefined> {
+    return await this.#store.fetchedAt(athleteId, activityId)
   }
 
   /** For a person who opened it: asks at once, waits up to `waitMs` (real time), then says how it stands. */
   async moveToFront(athleteId: string, activityId: string, { waitMs }: { waitMs: number }): Promise<StreamsAnswer | undefined> {
     return await this.#front.moveToFront(athleteId, activityId, { waitMs, signal: this.#stopping })
+  }
+
+  /** What its streams say about it; undefined when the athlete has no such activity. */
+  async shape(athleteId: string, activityId: string): Promise<ShapeRead | undefined> {
+    return await this.#shapes.read(athleteId, activityId)
+  }
+
+  /** Those of an athlete that a worker is at. */
+  async underWay(athleteId: string): Promise<string[]> {
+    return await this.#store.underWay(athleteId)
+  }
+
+  /** Has what is owed looked at now: an athlete's, or everybody's. Says how many athletes have some. */
+  async backfill(athlete?: string): Promise<number> {
+    const { bell, clock } = this.#parts
+    const athletes = (await this.#store.dueAthletes(clock.now())).filter(id => athlete === undefined || id === athlete)
+    for (const athleteId of athletes) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
+    return athletes.length
   }
 
   /** By its owner: a failed one goes to the front, a stuck one begins anew. Undefined when the athlete has no such activity. */
@@ -142,7 +168,9 @@ export class Streams {
   }
 
   /** Failed ones: all, an athlete's, those with a word in their error, or the stuck ones only. Says how many. */
-  async resetMany(which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean } = {}): Promise<number> {
+  async resetMany(
+    which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean | undefined } = {},
+  ): Promise<number> {
     const { bell, clock } = this.#parts
     const athletes = await this.#store.resetMany(which)
     for (const athleteId of new Set(athletes)) await bell.ring(BACKFILL_BELL, athleteId, clock.now())

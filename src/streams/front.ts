@@ -14,7 +14,8 @@ import type { FetchState, StreamStore } from './stream-store.ts'
 export interface StreamsAnswer {
   readonly activity_id: string
   readonly status: StreamStatus
-  readonly stream_data: Readonly<Record<string, readonly unknown[]>> | null
+  /** As JSON, as it is stored. */
+  readonly stream_data: string | null
   readonly channels_available: readonly string[]
   readonly point_count: number | null
   readonly source: string | null
@@ -48,11 +49,15 @@ export class Front {
   }
 
   /** Undefined when the athlete has no such activity. */
-  async read(athleteId: string, activityId: string, fetched?: Fetched): Promise<StreamsAnswer | undefined> {
+  async read(
+    athleteId: string,
+    activityId: string,
+    { fetched, samples = true }: { fetched?: Fetched | undefined; samples?: boolean } = {},
+  ): Promise<StreamsAnswer | undefined> {
     const { store } = this.#parts
     const state = await store.state(activityId)
     if (state?.athleteId !== athleteId) return undefined
-    const stored = state.status === 'success' ? await store.stored(activityId) : undefined
+    const stored = state.status === 'success' ? await store.stored(activityId, { samples }) : undefined
     const { reason, retryAt: at } = await this.#why(state, fetched)
     return {
       activity_id: activityId,
@@ -83,7 +88,7 @@ export class Front {
       const fetched = isOurs ? await Promise.race([this.#fetch(activityId, signal), over]) : undefined
       const isElsewhere = fetched === undefined ? !isOurs && state.status === 'fetching' : fetched.outcome === 'lost'
       if (isElsewhere) await this.#follow(activityId, clock.now() + waitMs * clock.speed, signal)
-      return await this.read(athleteId, activityId, fetched)
+      return await this.read(athleteId, activityId, { fetched })
     } finally {
       patience.abort()
     }

@@ -108,6 +108,9 @@ select id from activity
 where athlete_id = $1 and provider = $2 and external_activity_id = any ($3::text[]) and start_time >= $4
   and stream_fetch_status = 'pending';
 
+-- name: underWay
+select id from activity where athlete_id = $1 and stream_fetch_status = 'fetching';
+
 -- name: state
 select id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_status as status,
   stream_fetch_error as error, stream_fetch_retry_count as "retryCount", stream_fetch_attempted_at as "attemptedAt",
@@ -115,8 +118,16 @@ select id, athlete_id as "athleteId", provider, external_activity_id as "externa
 from activity
 where id = $1;
 
+-- name: fetchedAt
+select s.fetched_at as "fetchedAt"
+from activity a
+join activity_stream s on s.activity_id = a.id
+where a.id = $1 and a.athlete_id = $2 and a.stream_fetch_status = 'success';
+
 -- name: stored
-select stream_data as "streamData", channels_available as "channelsAvailable", point_count as "pointCount", source,
+-- As text: it is handed on as it is, and parsing a quarter of a megabyte only to write it again would be most of the work.
+-- $2 false: without them.
+select case when $2 then stream_data::text end as "streamData", channels_available as "channelsAvailable", point_count as "pointCount", source,
   fetched_at as "fetchedAt"
 from activity_stream
 where activity_id = $1;

@@ -21,7 +21,9 @@ const sql = loadQueries(new URL('store.sql', import.meta.url), [
   'dueAthletes',
   'batch',
   'arrived',
+  'underWay',
   'state',
+  'fetchedAt',
   'stored',
 ])
 
@@ -50,7 +52,8 @@ export interface FetchState {
 }
 
 export interface StoredStreams {
-  readonly streamData: Readonly<Record<string, readonly unknown[]>>
+  /** JSON: channel → samples; null where they were not asked for. */
+  readonly streamData: string | null
   readonly channelsAvailable: readonly string[]
   readonly pointCount: number
   readonly source: string
@@ -153,7 +156,11 @@ export class StreamStore {
   }
 
   /** The athletes of those that were reset, one for each row. */
-  async resetMany(which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean }): Promise<string[]> {
+  async resetMany(which: {
+    athlete?: string | undefined
+    error?: string | undefined
+    stuck?: boolean | undefined
+  }): Promise<string[]> {
     const values = [which.athlete ?? null, which.error ?? null, which.stuck ?? false]
     return (await this.#parts.database.query<{ athleteId: string }>(sql.resetMany, values)).map(({ athleteId }) => athleteId)
   }
@@ -180,12 +187,20 @@ export class StreamStore {
     return (await this.#parts.database.query<{ id: string }>(sql.arrived, values)).map(({ id }) => id)
   }
 
+  async underWay(athleteId: string): Promise<string[]> {
+    return (await this.#parts.database.query<{ id: string }>(sql.underWay, [athleteId])).map(({ id }) => id)
+  }
+
   async state(id: string): Promise<FetchState | undefined> {
     return (await this.#parts.database.query<FetchState>(sql.state, [id]))[0]
   }
 
-  async stored(id: string): Promise<StoredStreams | undefined> {
-    return (await this.#parts.database.query<StoredStreams>(sql.stored, [id]))[0]
+  async fetchedAt(athleteId: string, id: string): Promise<Date | undefined> {
+    return (await this.#parts.database.query<{ fetchedAt: Date }>(sql.fetchedAt, [id, athleteId]))[0]?.fetchedAt
+  }
+
+  async stored(id: string, { samples = true } = {}): Promise<StoredStreams | undefined> {
+    return (await this.#parts.database.query<StoredStreams>(sql.stored, [id, samples]))[0]
   }
 
   async #moved(text: string, values: readonly unknown[]): Promise<boolean> {

@@ -41,6 +41,7 @@ export const WIRING: readonly string[] = [
   'src/demo.ts',
   'src/config.ts',
   'src/doctor.ts',
+  'src/servers.ts',
   'src/roles.ts',
   'src/main.ts',
 ]

@@ -6,12 +6,13 @@ import type { App, HttpParts } from '../app.ts'
 import { isStillAllowed } from '../identity.ts'
 import { Live } from '../live.ts'
 import { liveImports } from './imports.ts'
+import { liveStreams } from './streams.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
 const EVENTS = [
-  'Events `import`, each with what `GET /v1/imports/{id}` answers as data. What is under way is told at once, then each change, a few a second',
-  'at most and the last one always; a comment comes every 15 seconds. The connection ends when the token is revoked or the server stops: connect',
+  'Events `import`, each with what `GET /v1/imports/{id}` answers as data, and `stream`, with what `GET /v1/activities/{id}/streams` answers, but',
+  'for the samples (`stream_data` is null). What is under way is told at once, then each change, a few a second at most and the last one always; a comment comes every 15 seconds. The connection ends when the token is revoked or the server stops: connect',
   'again, and look up what has ended meanwhile.',
 ].join(' ')
 
@@ -29,7 +30,7 @@ const HEADERS = {
 
 export function eventRoutes(app: App, parts: HttpParts): void {
   const { accounts, clock, database, liveTimes } = parts
-  const live = new Live({ database, clock, times: liveTimes, kinds: [liveImports(parts)] })
+  const live = new Live({ database, clock, times: liveTimes, kinds: [liveImports(parts), liveStreams(parts)] })
   app.addHook('preClose', () => live.close())
 
   const schema = {

@@ -1,0 +1,11 @@
+-- What was read from an activity's streams, kept so that it is worked out once. It is out of date when the streams (fetched_at) or the
+-- way of reading them (version) are others.
+create table activity_shape (
+  activity_id uuid primary key references activity on delete cascade,
+  version integer not null,
+  fetched_at timestamptz not null,
+  shape jsonb not null
+);
+
+create trigger activity_announce_streams after update of stream_fetch_status on activity
+  for each row when (old.stream_fetch_status is distinct from new.stream_fetch_status) execute function announce_change('stream');

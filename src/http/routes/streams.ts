@@ -1,0 +1,195 @@
+// An activity's streams and shape for its owner, and what the operator sees and resets. The streams' answer keeps the document's names.
+import { z } from 'zod'
+import { STREAM_STATUSES } from '../../activities/activities.ts'
+import { PacelineError } from '../../kernel/errors.ts'
+import { REASONS, type StreamsAnswer } from '../../streams/streams.ts'
+import { errorAnswer, id, idInPath, text } from '../answers.ts'
+import type { App, HttpParts } from '../app.ts'
+import { sendJson } from '../compressed.ts'
+import type { LiveKind } from '../feed.ts'
+
+const LONGEST_WAIT_MS = 30_000
+const athletes = { config: { audience: 'athlete' }, tags: ['athlete'] } as const
+const operators = { config: { audience: 'operator' }, tags: ['admin'] } as const
+const status = z.enum(STREAM_STATUSES)
+const instant = z.iso.datetime()
+const count = z.number().int()
+const noActivity = (): PacelineError => new PacelineError('PACE_NOT_FOUND', 'There is no such activity.')
+
+const streamsAnswer = z.object({
+  activity_id: id,
+  status,
+  stream_data: z.record(z.string(), z.array(z.unknown())).nullable().describe('Channel → samples, all as long as `time`'),
+  channels_available: z.array(z.string()),
+  point_count: count.nullable(),
+  source: z.string().nullable(),
+  fetched_at: instant.nullable(),
+  reason: z.enum(REASONS).optional().describe('Why there are none, or none yet'),
+  retry_at: instant.optional().describe('When it is tried again by itself'),
+})
+
+export function streamRoutes(app: App, parts: HttpParts): void {
+  readRoutes(app, parts)
+  ownerRoutes(app, parts)
+  operatorRoutes(app, parts)
+  resetRoutes(app, parts)
+}
+
+/** Of a success that has not changed nothing is read but its date. Weak, because the same streams may leave compressed or not. */
+const etagOf = (fetchedAt: Date): string => `W/"${fetchedAt.getTime().toString(36)}"`
+
+/** Everything but the samples, then the samples as they are stored: they are not parsed on their way. */
+function written({ stream_data, ...rest }: StreamsAnswer): string {
+  return `${JSON.stringify(rest).slice(0, -1)},"stream_data":${stream_data ?? 'null'}}`
+}
+
+function readRoutes(app: App, { streams }: HttpParts): void {
+  const { config, tags } = athletes
+  const read = {
+    summary: 'The streams of one of my activities; asking for them moves them to the front',
+    tags,
+    params: idInPath,
+    querystring: z.object({
+      wait: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(LONGEST_WAIT_MS)
+        .default(0)
+        .describe('Waits so many milliseconds for them, then answers with the state they have'),
+    }),
+    response: { 200: streamsAnswer, 304: z.null(), 400: errorAnswer, 404: errorAnswer },
+  }
+  app.get('/v1/activities/:id/streams', { config, schema: read }, async (request, reply) => {
+    const known = request.headers['if-none-match']
+    const fetchedAt = known === undefined ? undefined : await streams.fetchedAt(request.athleteId, request.params.id)
+    if (fetchedAt !== undefined && matches(known, etagOf(fetchedAt)))
+      return await reply.header('etag', etagOf(fetchedAt)).code(304).serializer(noBody).send(null)
+    const found = await streams.moveToFront(request.athleteId, request.params.id, { waitMs: request.query.wait })
+    if (found === undefined) throw noActivity()
+    if (found.fetched_at !== null) reply.header('etag', etagOf(found.fetched_at))
+    reply.header('cache-control', 'private, no-cache')
+    return await sendJson(request, reply, written(found))
+  })
+}
+
+const noBody = (): string => ''
+
+const matches = (known: string | undefined, etag: string): boolean =>
+  (known ?? '').split(',').some(each => each.trim() === etag || each.trim() === etag.slice(2) || each.trim() === '*')
+
+function ownerRoutes(app: App, { streams }: HttpParts): void {
+  const { config, tags } = athletes
+  const retry = {
+    summary: 'Try again now: a failed one goes to the front, one that was given up begins anew',
+    tags,
+    params: idInPath,
+    response: { 202: z.object({ status }), 404: errorAnswer },
+  }
+  app.post('/v1/activities/:id/streams/retry', { config, schema: retry }, async (request, reply) => {
+    const retried = await streams.retry(request.athleteId, request.params.id)
+    if (retried === undefined) throw noActivity()
+    return await reply.code(202).send({ status: retried.status })
+  })
+
+  const shape = {
+    summary: 'What the streams say: segments, drift, splits, moments and a sentence',
+    tags,
+    params: idInPath,
+    response: {
+      200: z.looseObject({ version: count, sentence: z.string(), confidence: z.number() }),
+      404: errorAnswer,
+      409: errorAnswer,
+    },
+  }
+  app.get('/v1/activities/:id/shape', { config, schema: shape }, async request => {
+    const read = await streams.shape(request.athleteId, request.params.id)
+    if (read === undefined) throw noActivity()
+    if (read.outcome === 'shape') return { ...read.shape }
+    throw new PacelineError('PACE_NO_STREAMS', `There are no streams to read a shape from; they are ${read.status}.`)
+  })
+}
+
+const byStatus = z.object(
+  Object.fromEntries(STREAM_STATUSES.map(each => [each, count])) as Record<(typeof STREAM_STATUSES)[number], typeof count>,
+)
+const overview = z.object({
+  status: byStatus,
+  retries: z.record(z.string(), count).describe('Failed ones by the number of their attempts'),
+  rateLimited24h: count.describe('Calls for streams that the vendor refused as too many in the last 24 hours'),
+  window: z
+    .object({
+      window: z.string(),
+      limit: count,
+      allowed: count,
+      used: count,
+      remaining: count,
+      resetAt: instant,
+      closed: z.boolean(),
+    })
+    .nullable()
+    .describe("The vendor's present short window"),
+  stuck: count.describe('Failed for good, until somebody resets them'),
+  athletes: z.array(byStatus.extend({ athleteId: id })),
+})
+
+function operatorRoutes(app: App, { streams }: HttpParts): void {
+  const { config, tags } = operators
+  const all = { summary: 'How far the streams are', tags, response: { 200: overview } }
+  app.get('/admin/streams', { config, schema: all }, async () => {
+    const { window, athletes: each, ...rest } = await streams.overview()
+    return { ...rest, athletes: [...each], window: window && { ...window, resetAt: new Date(window.resetAt).toISOString() } }
+  })
+
+  const backfill = {
+    summary: 'Have what is owed looked at now',
+    tags,
+    body: z.object({ athlete: id.optional() }),
+    response: { 202: z.object({ athletes: count.describe('Who has something owed') }), 400: errorAnswer },
+  }
+  app.post(
+    '/admin/streams/backfill',
+    { config, schema: backfill },
+    async (request, reply) => await reply.code(202).send({ athletes: await streams.backfill(request.body.athlete) }),
+  )
+}
+
+function resetRoutes(app: App, { streams }: HttpParts): void {
+  const { config, tags } = operators
+  const reset = {
+    summary: 'Have the streams of an activity fetched anew',
+    tags,
+    params: idInPath,
+    response: { 200: z.object({ activity_id: id, status }), 404: errorAnswer, 409: errorAnswer },
+  }
+  app.post('/admin/activities/:id/reset-stream-fetch', { config, schema: reset }, async request => {
+    const { outcome } = await streams.reset(request.params.id)
+    if (outcome === 'reset') return { activity_id: request.params.id, status: 'pending' as const }
+    if (outcome === 'not_found') throw noActivity()
+    if (outcome === 'fetching') throw new PacelineError('PACE_FETCHING', 'Its streams are being fetched just now; wait a moment.')
+    throw new PacelineError('PACE_NO_EXTERNAL_ID', 'It was entered by hand: no vendor has streams of it.')
+  })
+
+  const many = {
+    summary: 'Have failed ones fetched anew: all, of an athlete, or with a word in their error',
+    tags,
+    body: z.object({
+      athlete: id.optional(),
+      error: text(200).optional(),
+      stuck: z.boolean().optional().describe('Only those that were given up'),
+    }),
+    response: { 200: z.object({ reset: count }), 400: errorAnswer },
+  }
+  app.post('/admin/streams/reset', { config, schema: many }, async request => ({ reset: await streams.resetMany(request.body) }))
+}
+
+/** Streams as they are told while they are fetched: what their GET answers, without the samples, which whoever wants them asks for. */
+export const liveStreams = ({ streams }: Pick<HttpParts, 'streams'>): LiveKind => ({
+  kind: 'stream',
+  underWay: athleteId => streams.underWay(athleteId),
+  read: async (athleteId, activityId) => {
+    const found = await streams.read(athleteId, activityId, { samples: false })
+    if (found === undefined) return undefined
+    return { answer: streamsAnswer.parse(JSON.parse(written(found))), isOver: found.status !== 'fetching' }
+  },
+})

@@ -1,0 +1,79 @@
+// What Paceline stands on outside its own code: the database, Redis, NATS. Opens what is configured, and says of each whether it is there.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bell } from './bell/bell.ts'
+import type { Config } from './config.ts'
+import { openPglite, openPostgres, type Database } from './db/db.ts'
+import { diagnose } from './doctor.ts'
+import { openNats, type Nats } from './events/events.ts'
+import type { Finding, Part } from './http/http.ts'
+import { SystemClock, type Clock } from './kernel/clock.ts'
+import { PacelineError } from './kernel/errors.ts'
+import { openRedis, type Redis } from './redis/redis.ts'
+
+export async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
+  return config.postgresUrl === undefined ? await openPglite({ folder }) : await openPostgres({ url: config.postgresUrl, clock })
+}
+
+export interface Servers {
+  readonly redis: Redis | undefined
+  readonly nats: Nats | undefined
+  readonly parts: readonly Part[]
+  close(): Promise<void>
+}
+
+/** Redis and NATS where they are configured. Both may be away at the start and come later: readyz says so until then. */
+export async function openServers({ redisUrl, redisToken, natsUrl }: Config, clock: Clock): Promise<Servers> {
+  const redis =
+    redisUrl === undefined
+      ? undefined
+      : await openRedis({ url: redisUrl, clock, ...(redisToken !== undefined && { token: redisToken }) })
+  const nats = natsUrl === undefined ? undefined : await openNats({ url: natsUrl, clock })
+  return {
+    redis,
+    nats,
+    parts: [
+      ...(redis ? [{ name: 'budget', check: () => redis.ping() }] : []),
+      ...(nats ? [{ name: 'bus', check: () => nats.ping() }] : []),
+    ],
+    close: async () => {
+      await Promise.all([redis?.close(), nats?.close()])
+    },
+  }
+}
+
+export function databasePart(database: Database): Part {
+  return {
+    name: 'database',
+    check: async () => {
+      await database.query('select 1')
+    },
+  }
+}
+
+export function workerPart(bell: Bell): Part {
+  return {
+    name: 'worker',
+    check: () =>
+      bell.service.state === 'running' ? Promise.resolve() : Promise.reject(new Error(`the bell is ${bell.service.state}`)),
+  }
+}
+
+/** The system check when nothing runs: what there is, is opened, looked at and closed again. */
+export async function examine(config: Config, folder: string): Promise<Finding[]> {
+  await using opened = new AsyncDisposableStack()
+  const clock = new SystemClock()
+  const database = await storeToExamine(config, folder, clock)
+  if (database !== undefined && 'close' in database) opened.defer(() => database.close())
+  const servers = await openServers(config, clock)
+  opened.defer(() => servers.close())
+  return await diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats })
+}
+
+async function storeToExamine(config: Config, folder: string, clock: Clock): Promise<Database | PacelineError | undefined> {
+  if (config.postgresUrl === undefined && !existsSync(join(folder, 'store'))) return undefined
+  return await openDatabase(config, folder, clock).catch((error: unknown) => {
+    if (error instanceof PacelineError) return error
+    throw error
+  })
+}

@@ -1,0 +1,21 @@
+-- name: cached
+select a.athlete_id as "athleteId", a.sport, a.stream_fetch_status as status, s.fetched_at as "fetchedAt", h.shape
+from activity a
+left join activity_stream s on s.activity_id = a.id
+left join activity_shape h on h.activity_id = a.id and h.version = $2 and h.fetched_at = s.fetched_at
+where a.id = $1;
+
+-- name: channels
+select stream_data::text as data, fetched_at as "fetchedAt"
+from activity_stream
+where activity_id = $1;
+
+-- name: keep
+-- Not for an activity, or streams, that went away meanwhile.
+insert into activity_shape (activity_id, version, fetched_at, shape)
+select $1, $2, $3, $4::text::jsonb
+from activity_stream
+where activity_id = $1 and fetched_at = $3
+for key share
+on conflict (activity_id) do update
+set version = excluded.version, fetched_at = excluded.fetched_at, shape = excluded.shape;

@@ -1,0 +1,40 @@
+// The shape of an activity, worked out once and kept with what it was read from: other streams, or another version of the reading, make
+// it out of date.
+import { loadQueries, type Database } from '../db/db.ts'
+import { SHAPE_VERSION, shapeOf, type Shape, type ShapeChannels } from '../shape/shape.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
+
+const sql = loadQueries(new URL('shapes.sql', import.meta.url), ['cached', 'channels', 'keep'])
+
+export type ShapeRead =
+  | { readonly outcome: 'shape'; readonly shape: Shape }
+  /** There are no streams to read it from, or not yet. */
+  | { readonly outcome: 'no_streams'; readonly status: StreamStatus }
+
+interface Cached {
+  readonly athleteId: string
+  readonly sport: string
+  readonly status: StreamStatus
+  readonly fetchedAt: Date | null
+  readonly shape: Shape | null
+}
+
+export class Shapes {
+  readonly #database: Database
+
+  constructor({ database }: { readonly database: Database }) {
+    this.#database = database
+  }
+
+  /** Undefined when the athlete has no such activity. */
+  async read(athleteId: string, activityId: string): Promise<ShapeRead | undefined> {
+    const [cached] = await this.#database.query<Cached>(sql.cached, [activityId, SHAPE_VERSION])
+    if (cached?.athleteId !== athleteId) return undefined
+    if (cached.shape !== null) return { outcome: 'shape', shape: cached.shape }
+    const [streams] = await this.#database.query<{ data: string; fetchedAt: Date }>(sql.channels, [activityId])
+    if (streams === undefined) return { outcome: 'no_streams', status: cached.status }
+    const shape = shapeOf({ sport: cached.sport, channels: JSON.parse(streams.data) as ShapeChannels })
+    await this.#database.query(sql.keep, [activityId, SHAPE_VERSION, streams.fetchedAt, JSON.stringify(shape)])
+    return { outcome: 'shape', shape }
+  }
+}
