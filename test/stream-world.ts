@@ -27,15 +27,13 @@ const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100
 const strava = openVendor('strava', { clientId: '1', clientSecret: 'secret', baseUrl: `${SIMULATOR}/strava` })
 
 export interface StreamWorldOptions {
+  /** Of a minute each, one every three days: whole ones would make most of a test's time. */
   readonly activities: number
-  readonly broken?: number
   readonly startsAt?: number
   readonly settings?: Partial<QuotaSettings>
   readonly limits?: SimulatorOptions['limits']
   /** How long the vendor takes for an answer; none unless said. */
   readonly latencyMs?: number
-  /** Samples of each channel that reach us; all unless said. A store full of long streams would be a test of its compression. */
-  readonly samples?: number
   readonly settleMs?: number
   readonly order?: Order
 }
@@ -86,9 +84,16 @@ export class StreamWorld {
     this.clock = new VirtualClock(options.startsAt ?? Date.UTC(2026, 2, 10, 6, 1))
     this.#newId = idMaker(this.clock, this.#random)
     this.database = tracked(database, this.clock)
-    const { activities, limits, broken } = options
-    const vendor = { clock: this.clock, activities, nights: 1, publicUrl: SIMULATOR, send: () => Promise.resolve(new Response()) }
-    this.simulator = openSimulator({ ...vendor, ...(limits && { limits }), ...(broken !== undefined && { broken }) })
+    const { activities, limits } = options
+    const vendor = {
+      clock: this.clock,
+      activities: 0,
+      nights: 1,
+      publicUrl: SIMULATOR,
+      send: () => Promise.resolve(new Response()),
+    }
+    this.simulator = openSimulator({ ...vendor, ...(limits && { limits }) })
+    for (let at = 1; at <= activities; at++) this.add(3 * at - 2)
     this.activities = new Activities({ database: this.database, clock: this.clock, newId: this.#newId })
   }
 
@@ -130,6 +135,12 @@ export class StreamWorld {
         gate.open()
       },
     }
+  }
+
+  /** An activity that ended this many days ago. */
+  add(daysAgo: number, more: object = {}): void {
+    const start = new Date(this.clock.now() - daysAgo * 86_400_000).toISOString()
+    this.simulator.control.addActivity({ start, elapsedSeconds: 60, ...more })
   }
 
   /** Runs `play` on virtual time. */
@@ -212,28 +223,7 @@ export class StreamWorld {
       if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
       const response = await this.simulator.fetch(url, init)
       if (externalId !== undefined) this.onAnswer(externalId)
-      const { samples } = this.#options
-      return externalId === undefined || samples === undefined ? response : await shortened(response, samples)
+      return response
     }
-  }
-}
-
-/** The same answer with fewer samples; one that is none passes as it is. */
-async function shortened(response: Response, samples: number): Promise<Response> {
-  const { status, headers } = response
-  const body = await response.text()
-  if (status !== 200) return new Response(body, { status, headers })
-  try {
-    type Channel = { data: unknown[] }
-    const channels = Object.entries(JSON.parse(body) as Record<string, Channel>)
-    const cut = channels.map(([name, channel]) => {
-      const whole = Math.max(...channels.map(([, { data }]) => data.length))
-      // What is shorter than the others stays so.
-      const missing = whole - channel.data.length
-      return [name, { ...channel, data: channel.data.slice(0, Math.max(0, samples - missing)) }]
-    })
-    return new Response(JSON.stringify(Object.fromEntries(cut)), { status, headers })
-  } catch {
-    return new Response(body, { status, headers })
   }
 }

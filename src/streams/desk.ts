@@ -78,8 +78,8 @@ export class Streams {
     this.#shapes = new Shapes(parts)
   }
 
-  /** Has this process work; declared before the bell starts. */
-  work(): void {
+  /** Has this process work off what is owed; declared before the bell starts. */
+  work(): Service {
     const { bell } = this.#parts
     bell.answer(BACKFILL_BELL, athleteId => {
       this.#backfill.wake(athleteId, this.#stopping)
@@ -88,6 +88,7 @@ export class Streams {
     bell.answer(LIVE_BELL, async activityId => {
       await this.fetchLive(activityId)
     })
+    return this.service
   }
 
   /** Rings for what is due, frees what dead workers hold, moves on what waits for Garmin; declared before the bell starts. */

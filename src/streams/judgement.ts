@@ -24,7 +24,6 @@ const UNKNOWN_RESET_MS = 15 * 60_000
 
 /** `withdrawn` is no end of an attempt: nothing was claimed. */
 export function judged(outcome: Exclude<AuthorisedOutcome<StravaStreams>, { outcome: 'withdrawn' }>, at: Moment): Judgement {
-  const fail = (error: string): Judgement => ({ move: 'fail', error })
   switch (outcome.outcome) {
     case 'ok':
       return stored(outcome.value, at)
@@ -48,8 +47,12 @@ export function judged(outcome: Exclude<AuthorisedOutcome<StravaStreams>, { outc
     case 'needs_reauth':
     case 'not_connected':
       return fail(errorText('token', outcome.outcome))
+    default:
+      return outcome satisfies never
   }
 }
+
+const fail = (error: string): Judgement => ({ move: 'fail', error })
 
 const later = (error: string, until: number): Judgement => ({ move: 'defer', error, until })
 

@@ -6,8 +6,7 @@ import type { StreamsAnswer } from '../../src/streams/streams.ts'
 import { MINUTE_MS, type StreamProcess, type StreamWorld } from '../stream-world.ts'
 import { drained, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
 
-const FEW = { activities: 3, samples: 60, ...WIDE } as const
-const DAY_MS = 86_400_000
+const FEW = { activities: 3, ...WIDE } as const
 
 export function streamsFrontContract(name: string, open: () => Promise<Database>): void {
   describe(`streams for whoever waits: ${name}`, () => {
@@ -53,7 +52,7 @@ export function streamsFrontContract(name: string, open: () => Promise<Database>
 
     test('a live fetch has room where backfill yields', async () => {
       const limits = { read: [20, 1000], overall: [40, 2000] } as const
-      const the = await world({ activities: 25, samples: 60, limits, settings: { backfillYield: 4 } })
+      const the = await world({ activities: 25, limits, settings: { backfillYield: 4 } })
       const process = the.process()
       await the.run(async () => {
         await the.connect(process)
@@ -115,8 +114,7 @@ export function streamsFrontContract(name: string, open: () => Promise<Database>
 
     test('of what an import brings, what began in the last two days is fetched live', async () => {
       const the = await world({ ...FEW, activities: 0 })
-      const at = (days: number): string => new Date(the.clock.now() - days * DAY_MS).toISOString()
-      for (const days of [0.5, 1.9, 2.1]) the.simulator.control.addActivity({ start: at(days) })
+      for (const days of [0.5, 1.9, 2.1]) the.add(days)
       const process = the.process()
       await the.run(async () => {
         await the.connect(process)

@@ -13,7 +13,7 @@ const PER_WINDOW = 75
 describe('the streams of a long history', () => {
   const world = streamWorlds(openMemory)
   test(`${ACTIVITIES} activities take ${PER_WINDOW} calls of every window until they are done`, async () => {
-    const the = await world({ activities: ACTIVITIES, limits: LIMITS, samples: 20 })
+    const the = await world({ activities: ACTIVITIES, limits: LIMITS })
     const process = the.process()
     await the.run(async () => {
       await the.connect(process)
