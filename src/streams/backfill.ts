@@ -28,13 +28,15 @@ export interface BackfillParts {
 }
 
 const VENDOR = 'strava'
+/** The vendor's short window, aligned to the clock. */
+const WINDOW_MS = 15 * 60_000
 /** Longer than a batch takes at the slowest pace of a window (real time). */
 const LOCK_MS = 20 * 60_000
 const BATCH = 20
 /** Streams of the last days are wanted before the details of an import, older ones after them. */
 const RECENT_MS = 30 * 86_400_000
-/** Athletes at a time in one process; they share the vendor's budget anyway. */
-const AT_ONCE = 8
+/** Athletes at a time in one process. They mostly wait, and whoever is not among them has no turn. */
+const AT_ONCE = 200
 /** Whose turn comes in a moment asks again in a second, not in a storm (real time). */
 const SOON_MS = 1_000
 
@@ -94,7 +96,9 @@ export class Backfill {
       if (rank !== undefined && rank !== next) await this.#parts.quota.leave({ vendor: VENDOR, athleteId, rank })
       rank = next
     }
-    for (;;) {
+    // A batch of which nothing could be had is left to the sweep, not selected again and again.
+    for (let hasMoved = true; hasMoved;) {
+      hasMoved = false
       const { way, ...shut } = await trouble.way(VENDOR)
       const batch = way === 'shut' ? [] : await this.#batch(athleteId, way === 'probe')
       if (batch.length === 0) {
@@ -106,11 +110,14 @@ export class Backfill {
         const fetched = await this.#paced(id, recent ? 1 : 3, stopping)
         const ending = endingOf(fetched, this.#parts.clock)
         if (ending !== undefined) return ending
+        hasMoved ||= fetched.outcome !== 'lost'
         // Trouble that has begun meanwhile is looked at before the next one is claimed.
         if (fetched.outcome === 'failed') break
       }
       if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
     }
+    await turnTo(undefined)
+    return 'done'
   }
 
   async #batch(athleteId: string, probing: boolean): Promise<{ id: string; recent: boolean }[]> {
@@ -119,15 +126,26 @@ export class Backfill {
     return await store.batch(athleteId, asked, clock.now())
   }
 
-  /** From the start of one call to the start of the next, so that a window's budget lasts until its end. */
   async #paced(id: string, rank: BackfillRank, signal: AbortSignal): Promise<Fetched> {
-    const { clock, quota, fetcher } = this.#parts
+    const { clock, fetcher } = this.#parts
     signal.throwIfAborted()
-    const next = clock.now() + (await quota.paceMs(VENDOR))
+    const next = await this.#nextAt()
     const fetched = await fetcher.fetch(id, { callClass: 'backfill', rank, signal })
     const isSent = fetched.outcome !== 'lost' && fetched.outcome !== 'refused' && fetched.outcome !== 'unconnected'
     if (isSent) await clock.sleep(next - clock.now(), signal)
     return fetched
+  }
+
+  /**
+   * From the start of one call to the start of the next, all athletes here taken together, so that a window's budget lasts until its end.
+   * After the last call of a window nothing is waited for: the refusal that follows gives the lock back.
+   */
+  async #nextAt(): Promise<number> {
+    const { clock, quota } = this.#parts
+    const now = clock.now()
+    const leftMs = WINDOW_MS - (now % WINDOW_MS)
+    const paceMs = await quota.paceMs(VENDOR)
+    return paceMs >= leftMs ? now : now + Math.min(leftMs, paceMs * this.#running.size)
   }
 }
 
