@@ -19,10 +19,21 @@ export interface Doing {
 }
 
 /** Speed needs some seconds to come back; until it has, those seconds belong to no level. */
-const RAMP_CELLS = 6
+export const RAMP_CELLS = 6
 const RAMP_SHARE = 0.8
 /** Shorter idling is a stumble of the sensor. */
 const SHORTEST_S = 3
+
+/** The index of the first break that begins after this cell. */
+export function breakAfter(breaks: readonly Break[], cell: number): number {
+  let [low, high] = [0, breaks.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((breaks[middle] as Break).from > cell) high = middle
+    else low = middle + 1
+  }
+  return low
+}
 
 export function doingOf(grid: Cells, effort: Effort): Doing {
   const breaks = breaksOf(grid, effort)

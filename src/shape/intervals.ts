@@ -1,7 +1,7 @@
 // Which of the stretches that stand out are intervals. One alone must be long; several must be of a kind; the easy running before
 // and after must not count among them because it is faster than a walk. Repetitions with a standing rest are one level from the
 // first to the last: they are cut at their breaks. Everything is in cells of recorded time.
-import { doingOf, type Break, type Doing } from './breaks.ts'
+import { breakAfter, doingOf, RAMP_CELLS, type Break, type Doing } from './breaks.ts'
 import type { Cells } from './cells.ts'
 import type { Effort } from './effort.ts'
 import { peakLength, reliefOf, type Peak, type Sought } from './peaks.ts'
@@ -53,10 +53,11 @@ export function intervalsOf(grid: Cells, effort: Effort): Intervals {
   const alike = withTheirLike(worksAmong(likely, row, grid.cellS, effort), row, hill, effort)
   const chosen = effort.source === 'heartRate' && !isRegular(alike.map(peakLength), BEATS_SPREAD) ? [] : alike
   const works = chosen.length > 0 ? chosen.flatMap(peak => cutAtBreaks(spanOf(doing, peak), doing.breaks)) : boutsOf(grid, doing)
+  const isChosen = new Set(chosen)
   return {
     works,
     surges: peaks
-      .filter(peak => !chosen.includes(peak) && peakLength(peak) * grid.cellS < SHORTEST_LONE_WORK_S)
+      .filter(peak => !isChosen.has(peak) && peakLength(peak) * grid.cellS < SHORTEST_LONE_WORK_S)
       .map(peak => ({ ...spanOf(doing, peak), step: peak.step })),
     step: chosen.length > 0 ? average(chosen.map(({ step }) => step)) : 0,
     noise,
@@ -83,9 +84,11 @@ function withTheirLike(works: Peak[], row: Float64Array, hill: Float64Array, { l
     hill.map(value => value * 0.5),
     bold,
   )
+  const isWork = new Uint8Array(row.length)
+  for (const work of works) isWork.fill(1, work.from, work.to)
   const others = peaks.filter(
     peak =>
-      works.every(work => peak.to <= work.from || peak.from >= work.to) &&
+      !isWork.subarray(peak.from, peak.to).includes(1) &&
       Math.abs(peakLength(peak) / length - 1) < ALIKE_LENGTH &&
       Math.abs(peak.level - level) < ALIKE_LEVEL,
   )
@@ -136,20 +139,24 @@ const isRegular = (lengths: readonly number[], most = CLOCK_SPREAD): boolean => 
 /** Where a peak meets a break, it reaches up to it: the seconds of getting going are part of the interval. */
 function spanOf({ cells, breaks }: Doing, { from, to }: Pick<Peak, 'from' | 'to'>): Span {
   const [first, last] = [cells[from] as number, cells[to - 1] as number]
-  const before = breaks.find(({ to: end }) => end <= first && first - end <= 6)
-  const after = breaks.find(({ from: start }) => start > last && start - last <= 7)
-  return { from: before?.to ?? first, to: after?.from ?? last + 1 }
+  const [before, after] = [breaks[breakAfter(breaks, first) - 1], breaks[breakAfter(breaks, last)]]
+  return {
+    from: before && before.to <= first && first - before.to <= RAMP_CELLS ? before.to : first,
+    to: after && after.from - last <= RAMP_CELLS + 1 ? after.from : last + 1,
+  }
 }
 
 function cutAtBreaks(span: Span, breaks: readonly Break[]): Span[] {
-  const cuts = breaks.filter(({ from, to, seconds }) => from > span.from && to < span.to && seconds >= CUTTING_BREAK_S)
-  return cuts.reduce<Span[]>(
-    (parts, cut) => {
-      const last = parts.pop() as Span
-      return [...parts, { from: last.from, to: cut.from }, { from: cut.to, to: last.to }]
-    },
-    [span],
-  )
+  const parts: Span[] = []
+  let { from } = span
+  for (let index = breakAfter(breaks, span.from); index < breaks.length; index++) {
+    const cut = breaks[index] as Break
+    if (cut.to >= span.to) break
+    if (cut.seconds < CUTTING_BREAK_S) continue
+    parts.push({ from, to: cut.from })
+    from = cut.to
+  }
+  return [...parts, { from, to: span.to }]
 }
 
 const SHORTEST_REST_S = 8

@@ -4,11 +4,12 @@ import { settledSpan } from './drift.ts'
 import type { Drift, Moment, Segment } from './result.ts'
 import type { Section } from './segments.ts'
 import { average, median, spread } from './series.ts'
-import { TRAITS } from './sports.ts'
 import { workOver, type Totals } from './totals.ts'
 import { commonSize, durationText, metresText, paceText, rangeText } from './wording.ts'
 
 export interface Told {
+  /** What the activity is called: a run, a hike. */
+  readonly noun: string
   readonly totals: Totals
   readonly sections: readonly Section[]
   readonly segments: readonly Segment[]
@@ -64,7 +65,7 @@ function restText({ tape }: Totals, rests: readonly Segment[]): string {
         )
       : sizeOf(rests)) ?? `about ${durationText(Math.round(seconds / 10) * 10)}`
   if (isStanding || tape.kind === 'swim' || tape.kind === 'other') return `${size} rest`
-  if (tape.kind === 'ride') return `${size} easy`
+  if (tape.kind === 'ride' || tape.speed === undefined) return `${size} easy`
   return `${size} ${median(rests.map(({ avgSpeedMps }) => avgSpeedMps ?? 0)) < JOG_MPS ? 'walk' : 'jog'}`
 }
 
@@ -91,8 +92,7 @@ function trendText({ totals, sections, moments }: Told, works: readonly Segment[
 const SHORT_S = 60
 const HILLY_M_PER_KM = 10
 
-function steadyText({ totals, segments }: Told): string {
-  const { noun } = TRAITS[totals.tape.kind]
+function steadyText({ noun, totals, segments }: Told): string {
   const sum = (key: 'elapsedS' | 'movingS' | 'distanceMeters' | 'climbMeters'): number =>
     segments.reduce((all, segment) => all + (segment[key] ?? 0), 0)
   const [seconds, metres, climb] = [sum('movingS'), sum('distanceMeters'), sum('climbMeters')]

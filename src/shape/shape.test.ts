@@ -147,6 +147,27 @@ test('whatever is missing, something true is said', () => {
   assert.deepEqual([kindsOf(short), short.confidence <= 0.1, short.sentence], ['steady', true, 'Short recording of 40 s'])
 })
 
+test('a sport has its own word', () => {
+  const channels = recording([{ seconds: 3600, mps: 1.4 }])
+  const said = (sport: string): string => shapeOf({ sport, channels }).sentence.split(' at ')[0] ?? ''
+  assert.deepEqual(['Hike', 'Walk', 'TrailRun', 'EBikeRide', 'VIRTUAL_RUN', 'Kitesurf'].map(said), [
+    'Steady 5 km hike',
+    'Steady 5 km walk',
+    'Steady 5 km run',
+    'Steady 5 km ride',
+    'Steady 5 km run',
+    'Steady 5 km session',
+  ])
+})
+
+test('zeros for what an indoor watch cannot measure are no standing: the heart speaks', () => {
+  const sets = repeated(8, { seconds: 90, mps: 0, bpm: 165 }, { seconds: 120, mps: 0, bpm: 115 })
+  const { time, distance, velocity_smooth, heartrate } = recording(sets)
+  const shape = shapeOf({ sport: 'Run', channels: { time, distance, velocity_smooth, heartrate } })
+  assert.match(shape.sentence, /^8 (?:×|intervals of) .* with .* easy$/)
+  assert(shape.segments.every(({ avgHeartRateBpm, distanceMeters }) => avgHeartRateBpm !== null && distanceMeters === null))
+})
+
 test('places alone are enough for a distance', () => {
   const { time, distance } = recording([{ seconds: 1000, mps: 3 }])
   const latlng = distance.map((metres): [number, number] => [50 + metres / 111_195, 8])

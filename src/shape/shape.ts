@@ -13,7 +13,7 @@ import { SHAPE_VERSION, type HeartRateTrust, type Shape } from './result.ts'
 import { sectionsOf, segmentsOf } from './segments.ts'
 import { sentenceOf } from './sentence.ts'
 import { KM_M, MILE_M, splitsOf } from './splits.ts'
-import { sportKindOf } from './sports.ts'
+import { nounOf, sportKindOf } from './sports.ts'
 import { tapeOf, type ShapeChannels, type Tape } from './tape.ts'
 import { totalsOf } from './totals.ts'
 
@@ -64,7 +64,7 @@ export function shapeOf({ sport, channels, ...options }: ShapeInput): Shape {
     moments,
     heartRate: trust,
     confidence: confidenceOf(tape, effort, intervals),
-    sentence: sentenceOf({ totals, sections, segments, drift, moments }),
+    sentence: sentenceOf({ noun: nounOf(sport), totals, sections, segments, drift, moments }),
   }
 }
 

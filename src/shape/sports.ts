@@ -14,6 +14,16 @@ export function sportKindOf(sport: string): SportKind {
   return KINDS.find(([, pattern]) => pattern.test(plain))?.[0] ?? 'other'
 }
 
+const NOUNS: readonly (readonly [RegExp, string])[] = [
+  [/hik/, 'hike'],
+  [/walk/, 'walk'],
+  [/row/, 'row'],
+]
+
+/** What a sentence calls it. */
+export const nounOf = (sport: string): string =>
+  NOUNS.find(([pattern]) => pattern.test(sport.toLowerCase()))?.[1] ?? TRAITS[sportKindOf(sport)].noun
+
 export interface SportTraits {
   /** Slower than this is standing. */
   readonly idleMps: number

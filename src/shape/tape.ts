@@ -57,8 +57,10 @@ export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
   const time = rowBy(kept.length, place => (channels.time[kept[place] as number] as number) - originS)
   const row = (values: Numbers | undefined, low: number, high: number): Float64Array | undefined => rowOf(values, kept, low, high)
   const velocity = row(channels.velocity_smooth, 0, 150)
-  const distance = distanceOf(time, row(channels.distance, 0, FARTHEST_M), velocity, channels, kept)
-  const speed = speedOf(time, velocity, distance)
+  const covered = distanceOf(time, row(channels.distance, 0, FARTHEST_M), velocity, channels, kept)
+  // Indoors some watches send zeros for what they cannot measure; that is no standing.
+  const distance = isAllZero(covered) ? undefined : covered
+  const speed = isAllZero(covered) && isAllZero(velocity) ? undefined : speedOf(time, velocity, distance)
   const altitude = row(channels.altitude, -2000, 20_000)
   const given = row(channels.grade_smooth, -100, 100)
   const isPause = pausesOf(time, distance)
@@ -82,6 +84,8 @@ export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
     ),
   }
 }
+
+const isAllZero = (row: Float64Array | undefined): boolean => row === undefined || !row.some(value => value > 0)
 
 /** The indices of samples that come after all before them. */
 function risingOf(time: Numbers): number[] {
