@@ -121,6 +121,22 @@ for (const [vendor, path, lifeMs] of [
   })
 }
 
+for (const [vendor, path] of [
+  ['strava', '/api/v3/athlete'],
+  ['oura', '/v2/usercollection/personal_info'],
+  ['whoop', '/developer/v2/user/profile/basic'],
+  ['garmin', '/wellness-api/rest/user/id'],
+] as const) {
+  test(`${vendor}: tokens that were made to expire are dead at once, and a refresh gives a living one`, async () => {
+    const { visitor, simulator } = opened()
+    const session = await connect(visitor, vendor)
+    simulator.control.expireTokens(vendor)
+    assert.equal((await session.request('GET', path)).status, 401)
+    assert.equal((await session.refresh()).status, 200)
+    assert.equal((await session.request('GET', path)).status, 200)
+  })
+}
+
 test('whoop: without the scope offline there is no refresh token', async () => {
   const { visitor } = opened()
   assert.equal((await connect(visitor, 'whoop', { tick: ['read:sleep'] })).refreshToken, '')

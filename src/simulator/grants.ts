@@ -124,6 +124,8 @@ export class Grants {
   /** For tests of expiry: every access token is over, refresh tokens live on. */
   expireAccess(): void {
     this.#byAccess.clear()
+    const now = this.#clock.now()
+    for (const grant of this.#byRefresh.values()) grant.accessExpiresAt = now
   }
 }
 

@@ -66,6 +66,16 @@ export function importsTroubleContract(name: string, open: () => Promise<Databas
       assert.deepEqual(detailsAsked(the), idsOf(rows))
     })
 
+    test('a token that the vendor ended before its time is renewed, once, and nothing is asked twice', async () => {
+      const the = await world({ activities: ACTIVITIES, ...SMALL })
+      await withPause(the, () => {
+        the.simulator.control.expireTokens('strava')
+      })
+      assert.equal(the.vendor.refreshes, 1)
+      const rows = await assertWhole(the, ACTIVITIES)
+      assert.deepEqual(detailsAsked(the), idsOf(rows))
+    })
+
     test('an activity that is deleted during the crawl goes here too, and the rest comes', async () => {
       const the = await world({ activities: ACTIVITIES, ...SMALL })
       const view = await withPause(the, async () => {
