@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { isCursor, paged, placeOf } from './place.ts'
 
 const place = fc.record({
-  at: fc.date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
+  at: fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
   id: fc.uuid(),
 })
 

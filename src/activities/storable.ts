@@ -6,9 +6,9 @@ const INTEGER_MAX = 2 ** 31 - 1
 export const integer = (value: number | null | undefined): number | null =>
   value !== null && value !== undefined && Number.isInteger(value) && Math.abs(value) <= INTEGER_MAX ? value : null
 
-const [FIRST_MS, LAST_MS] = [Date.parse('1000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')]
+const [FIRST_MS, LAST_MS] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')]
 
-/** Within the years that JavaScript and PostgreSQL write and read alike: the year 1 comes back from the embedded store as 2001. */
+/** Within the years that JavaScript and PostgreSQL write alike: before and after them ISO 8601 has a sign that PostgreSQL does not read. */
 export const instant = (ms: number): string => new Date(Math.min(Math.max(ms, FIRST_MS), LAST_MS)).toISOString()
 
 /** JSON as jsonb takes it: it refuses NUL and half a surrogate pair, both of which a title can hold. */

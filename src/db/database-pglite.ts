@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite, types, type PGliteInterface, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
+import { types as serverTypes } from 'pg'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { Slots } from '../kernel/slots.ts'
 import { CHANNEL, guarded, type Database, type Listener, type Queryable, type Row } from './database.ts'
@@ -22,6 +23,8 @@ export interface PgliteOptions {
 }
 
 const parsers = {
+  // As on the server. PGlite's own reads the year 1 as 2001, and nothing before it.
+  [types.TIMESTAMPTZ]: serverTypes.getTypeParser(serverTypes.builtins.TIMESTAMPTZ),
   [types.DATE]: (text: string) => text,
   [types.BYTEA]: (text: string) => Buffer.from(text.slice(2), 'hex'),
 }

@@ -7,7 +7,7 @@ import type { PgliteDatabase, PgliteOptions } from './database-pglite.ts'
 import type { PostgresOptions } from './database-postgres.ts'
 import type { Database } from './database.ts'
 
-// Each adapter is loaded when it is opened: a process on PostgreSQL does not pay for the embedded engine, nor the reverse.
+// Each adapter is loaded when it is opened: a process on PostgreSQL does not pay for the embedded engine.
 export async function openPglite(options: PgliteOptions): Promise<PgliteDatabase> {
   return await (await import('./database-pglite.ts')).openPglite(options)
 }

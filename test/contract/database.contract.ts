@@ -123,6 +123,40 @@ function valueLaws(db: () => Database): void {
     assert.deepEqual(row, { whole: [42, 9007199254740993n], days: ['2025-03-30'], exact: ['1.50', '2'], spans: ['01:30:00'] })
   })
 
+  test('an instant of any year is the instant it was, also inside arrays; the infinite ones are numbers', async () => {
+    const instants: [said: string, at: unknown][] = [
+      ['0001-01-01T00:00:00Z', new Date('0001-01-01T00:00:00Z')],
+      ['0099-12-31T23:59:59.999Z', new Date('0099-12-31T23:59:59.999Z')],
+      ['0999-06-01T12:00:00.5Z', new Date('0999-06-01T12:00:00.500Z')],
+      ['0044-03-15 12:00:00+00 BC', new Date('-000043-03-15T12:00:00Z')],
+      ['12026-01-01T00:00:00Z', new Date('+012026-01-01T00:00:00Z')],
+      ['infinity', Infinity],
+      ['-infinity', -Infinity],
+    ]
+    for (const [said, at] of instants) {
+      const rows = await db().query('select $1::text::timestamptz as at, array[$1::text::timestamptz] as all', [said])
+      assert.deepEqual(rows, [{ at, all: [at] }], said)
+    }
+  })
+
+  test('an instant that goes in as a Date comes back, from the year 1 to 9999, in whichever zone the machine is', async () => {
+    const years = fc.date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
+    const zone = process.env['TZ']
+    try {
+      // Its offset had seconds before 1893.
+      process.env['TZ'] = 'Europe/Berlin'
+      await fc.assert(
+        fc.asyncProperty(years, async at => {
+          assert.deepEqual(await db().query('select $1::timestamptz as at', [at]), [{ at }])
+        }),
+        { numRuns: 50, seed: 1 },
+      )
+    } finally {
+      if (zone === undefined) delete process.env['TZ']
+      else process.env['TZ'] = zone
+    }
+  })
+
   test('values go in in one manner', async () => {
     const [row] = await db().query(
       'select $1::text as word, $2::int8 as n, $3::timestamptz as at, $4::bytea as bytes, $5::text::jsonb as doc, $6::text[] as words, $7::uuid as id, $8::text as nothing',
