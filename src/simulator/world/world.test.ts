@@ -67,6 +67,13 @@ test('ids grow with the upload, not with the start', () => {
   assert(!byId.every(({ startAt }, index) => index === 0 || startAt >= (byId[index - 1]?.startAt ?? 0)))
 })
 
+test('the ids of a history of decades are positive and still grow with the upload', () => {
+  const workouts = workoutsIn(made(9000))
+  assert.equal(new Set(workouts.map(({ id }) => id)).size, 9000)
+  const ids = workouts.toSorted((a, b) => a.uploadedAt - b.uploadedAt).map(({ id }) => Number(id))
+  assert(ids.every((id, index) => id > (ids[index - 1] ?? 0)))
+})
+
 test('samples are believable in every second of every kind of session', () => {
   const seen = new Set<string>()
   for (const workout of workoutsIn(made(120))) {

@@ -24,9 +24,10 @@ export interface AthletePlan {
 
 const SLEEP_VENDORS: readonly SleepVendor[] = ['oura', 'whoop', 'garmin']
 const CHECKIN_DAYS = 180
-/** Strava's ids in 2023 were near 8.2e9 and grow by about 60 a second. */
-const ID_EPOCH = Date.UTC(2023, 0, 1)
-const ID_BASE = 8_200_000_000n
+/** Strava's ids in 2023 were near 8.2e9 and grow by about 60 a second; before that the fewer, the longer ago. */
+const ID_EPOCH_S = Date.UTC(2023, 0, 1) / 1000
+const ID_BASE = 8_200_000_000
+const IDS_PER_SECOND = 60
 const BIG_BASE = 2n ** 53n + 1n
 
 export class World {
@@ -85,7 +86,9 @@ export class World {
   }
 
   #newId(uploadedAt: number): string {
-    let id = ID_BASE + BigInt(Math.floor(uploadedAt / 1000) - ID_EPOCH / 1000) * 60n + (this.#options.bigIds ? BIG_BASE : 0n)
+    const grown = (Math.floor(uploadedAt / 1000) - ID_EPOCH_S) * IDS_PER_SECOND
+    const plain = grown >= 0 ? ID_BASE + grown : Math.ceil(ID_BASE * Math.exp(grown / ID_BASE))
+    let id = BigInt(plain) + (this.#options.bigIds ? BIG_BASE : 0n)
     while (this.workouts.has(String(id))) id += 1n
     return String(id)
   }
