@@ -39,6 +39,8 @@ export interface WorldOptions {
   readonly limits?: SimulatorOptions['limits']
   /** How long the vendor takes for an answer; none unless said. */
   readonly latencyMs?: number
+  /** The athletes'; Berlin unless said. */
+  readonly timezone?: string
 }
 
 export interface ProcessOptions {
@@ -110,14 +112,14 @@ export class ImportWorld {
   readonly #options: WorldOptions
   readonly #random = seeded(7)
   readonly #newId
-  /** What becomes of an answer on its way. */
-  onWire: (path: string, response: Response) => Response = (_, response) => response
   /** What the vendor sends by itself. */
   onWebhook: (request: Request) => Promise<void> = () => Promise.resolve()
   /** Hears of what an import found that was not here before. */
   onNews: ImportsParts['onNews'] = () => Promise.resolve()
   /** Hears of every answer before its process does. */
   onAnswer: (path: string) => void = () => undefined
+  /** What becomes of an answer on its way. */
+  onItsWay: (path: string, response: Response) => Promise<Response> = (_, response) => Promise.resolve(response)
   /** The first athlete that connected. */
   athleteId = ''
 
@@ -213,7 +215,7 @@ export class ImportWorld {
       newId: this.#newId,
       secrets,
     })
-    const { id } = await accounts.createAthlete({ name: 'Ada', timezone: 'Europe/Berlin' })
+    const { id } = await accounts.createAthlete({ name: 'Ada', timezone: this.#options.timezone ?? 'Europe/Berlin' })
     this.athleteId ||= id
     await this.consent(connections, id, decision)
     return id
@@ -273,9 +275,9 @@ export class ImportWorld {
         const path = new URL(url).pathname.replace(`/${this.vendorName}`, '').replace('/api/v3', '')
         if (!path.endsWith('/oauth/token')) this.asked.push({ at: this.clock.now(), path })
         if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
-        const response = this.onWire(path, await this.simulator.fetch(url, init))
+        const response = await this.simulator.fetch(url, init)
         this.onAnswer(path)
-        return response
+        return await this.onItsWay(path, response)
       },
       permits: quota.take,
       slots: () => slots,

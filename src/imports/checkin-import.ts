@@ -50,15 +50,12 @@ export class CheckinImport {
   }
 
   /** By time; what was missed that way, by number up to the vendor's own count. */
-  #after({ items, total = 0 }: Page<FoursquareCheckin>): { cursor: Cursor; isLast: boolean } {
+  #after({ items, broken, total = 0 }: Page<FoursquareCheckin>): { cursor: Cursor; isLast: boolean } {
     const { cursor, since } = this.#run
     if (cursor.phase === 'again') {
       return { cursor: { ...cursor, page: cursor.page + 1 }, isLast: cursor.page * FOURSQUARE_LIMIT_MAX >= total }
     }
-    const next = afterPage(
-      cursor,
-      items.map(({ createdAt }) => createdAt),
-    )
+    const next = afterPage(cursor, { seconds: items.map(({ createdAt }) => createdAt), unread: broken.length })
     const reachesBack = since !== undefined && items.some(({ createdAt }) => createdAt * 1000 < since)
     return { ...next, isLast: next.isLast || reachesBack }
   }

@@ -7,6 +7,7 @@ import { afterPage } from './paging.ts'
 interface Entry {
   readonly id: string
   readonly second: number
+  readonly isBroken?: boolean
 }
 
 /** A vendor's list: newest first, `before` exclusive, pages by offset. */
@@ -27,11 +28,12 @@ function crawl(history: () => readonly Entry[], perPage: number): Crawl {
   const found: string[] = []
   for (let requests = 1; requests < 10_000; requests++) {
     const items = listed(history(), perPage, cursor)
-    found.push(...items.map(({ id }) => id))
-    const next = afterPage(
-      cursor,
-      items.map(({ second }) => second),
-    )
+    const readable = items.filter(({ isBroken }) => isBroken !== true)
+    found.push(...readable.map(({ id }) => id))
+    const next = afterPage(cursor, {
+      seconds: readable.map(({ second }) => second),
+      unread: items.length - readable.length,
+    })
     // As it comes back from the store.
     cursor = readCursor(JSON.parse(JSON.stringify(next.cursor)) as object)
     if (next.isLast) return { found, requests }
@@ -52,6 +54,17 @@ describe('the crawl over a list', () => {
     fc.assert(
       fc.property(histories, perPages, (history, perPage) => {
         assert.deepEqual(sorted(crawl(() => history, perPage).found), idsOf(history))
+      }),
+    )
+  })
+
+  test('entries that cannot be read hide none of the others, even where they fill whole pages', () => {
+    const brokenOnes = fc.array(fc.boolean(), { minLength: 60, maxLength: 60 })
+    fc.assert(
+      fc.property(histories, brokenOnes, perPages, (readable, isBroken, perPage) => {
+        const history = readable.map((entry, index) => ({ ...entry, isBroken: isBroken[index] ?? false }))
+        const { found } = crawl(() => history, perPage)
+        assert.deepEqual(sorted(found), idsOf(history.filter(entry => !entry.isBroken)))
       }),
     )
   })

@@ -2,17 +2,21 @@
 // that nothing shifts.
 import type { Cursor } from './cursor.ts'
 
+export interface Walked {
+  /** When the entries of the page began. */
+  readonly seconds: readonly number[]
+  /** How many could not be read. */
+  readonly unread: number
+}
+
 /**
- * Where to go on after a page whose entries began at these seconds. `before` is one second after the oldest, so that others of the same
- * second are not skipped; a page that brings nothing older is turned by number. The end is an empty page: a short one, or one of known
- * entries, may hide some that are not shown.
+ * Where to go on after a page. `before` is one second after the oldest, so that others of the same second are not skipped; a page that
+ * brings nothing older is turned by number. The end is an empty page: a short one, or one of known entries, may hide some that are not
+ * shown; one of which nothing can be read is not empty.
  */
-export function afterPage(cursor: Cursor, seconds: readonly number[]): { cursor: Cursor; isLast: boolean } {
-  if (seconds.length === 0) return { cursor, isLast: true }
+export function afterPage(cursor: Cursor, { seconds, unread }: Walked): { cursor: Cursor; isLast: boolean } {
+  if (seconds.length === 0 && unread === 0) return { cursor, isLast: true }
   const before = Math.min(...seconds) + 1
-  const isStuck = cursor.before !== undefined && before >= cursor.before
-  return {
-    cursor: { ...cursor, before: isStuck ? cursor.before : before, page: isStuck ? cursor.page + 1 : 1 },
-    isLast: false,
-  }
+  const isStuck = before >= (cursor.before ?? Infinity)
+  return { cursor: { ...cursor, ...(!isStuck && { before }), page: isStuck ? cursor.page + 1 : 1 }, isLast: false }
 }

@@ -102,7 +102,7 @@ export class Run {
 
   /** Entries of a page that could not be read. */
   noticeBroken(broken: readonly Broken[]): void {
-    this.notice(...broken.map(({ id, reason }) => ({ externalId: id ?? 'unknown', reason })))
+    this.notice(...broken.flatMap(({ id, reason }) => (id === undefined ? [] : [{ externalId: id, reason }])))
   }
 
   restIfTroubled(): Ending | undefined {

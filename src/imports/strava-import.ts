@@ -3,7 +3,13 @@
 // failed in passing.
 import type { Activities, Stored } from '../activities/activities.ts'
 import type { Queryable } from '../db/db.ts'
-import { STRAVA_PER_PAGE_MAX, type StravaActivity, type StravaEndpoints, type StravaPhoto } from '../vendors/vendors.ts'
+import {
+  STRAVA_PER_PAGE_MAX,
+  type Page,
+  type StravaActivity,
+  type StravaEndpoints,
+  type StravaPhoto,
+} from '../vendors/vendors.ts'
 import type { Cursor, Phase } from './cursor.ts'
 import type { Ending } from './fetching.ts'
 import { afterPage } from './paging.ts'
@@ -72,13 +78,17 @@ export class StravaImport {
       if (answer.kind === 'end') return answer.ending
       if (answer.kind !== 'value') return await this.#run.stuck(answer, 'the list of activities')
       const { items, broken } = answer.value
-      const next = afterPage(this.#run.cursor, items.map(placeOf))
-      const seen = this.#run.since === undefined ? [] : [...new Set([...this.#run.cursor.seen, ...items.map(({ id }) => id)])]
-      this.#run.noticeBroken(broken)
-      const lost = await this.#storePage(items, { ...next.cursor, seen, trouble: 0 })
+      const next = afterPage(this.#run.cursor, { seconds: items.map(secondOf), unread: broken.length })
+      const lost = await this.#storePage(answer.value, { ...next.cursor, seen: this.#seen(answer.value), trouble: 0 })
       if (lost !== undefined) return lost
       if (next.isLast || this.#reachesBack(items)) return await this.#listed()
     }
+  }
+
+  /** What cannot be read is there all the same. */
+  #seen({ items, broken }: Page<StravaActivity>): readonly string[] {
+    const { cursor, since } = this.#run
+    return since === undefined ? [] : [...new Set([...cursor.seen, ...[...items, ...broken].flatMap(({ id }) => id ?? [])])]
   }
 
   #reachesBack(items: readonly StravaActivity[]): boolean {
@@ -90,13 +100,14 @@ export class StravaImport {
   async #newestPage(): Promise<Ending | undefined> {
     const answer = await this.#run.ask(this.#endpoints.activityList(pageAsked(undefined, 1)), 'live')
     if (answer.kind === 'end') return answer.ending
-    if (answer.kind === 'value') return await this.#storePage(answer.value.items, this.#run.cursor)
+    if (answer.kind === 'value') return await this.#storePage(answer.value, this.#run.cursor)
     return await this.#run.stuck(answer, 'the list of activities')
   }
 
-  async #storePage(items: readonly StravaActivity[], cursor: Cursor): Promise<Ending | undefined> {
+  async #storePage({ items, broken }: Page<StravaActivity>, cursor: Cursor): Promise<Ending | undefined> {
     const { athleteId } = this.#run
     let fresh: string[] = []
+    this.#run.noticeBroken(broken)
     const lost = await this.#run.commit(cursor, async tx => {
       const stored = [...(await this.#activities.storeSummaries(tx, athleteId, VENDOR, items))]
       const those = (what: Stored): string[] => stored.filter(([, became]) => became === what).map(([externalId]) => externalId)
@@ -228,7 +239,7 @@ export class StravaImport {
   }
 }
 
-const placeOf = ({ start_date }: StravaActivity): number => Math.floor(Date.parse(start_date) / 1000)
+const secondOf = ({ start_date }: StravaActivity): number => Math.floor(Date.parse(start_date) / 1000)
 
 const pageAsked = (before: number | undefined, page: number) => ({
   perPage: STRAVA_PER_PAGE_MAX,

@@ -209,6 +209,22 @@ export function importsTroubleContract(name: string, open: () => Promise<Databas
       })
     }
 
+    test('entries of the list that cannot be read are told, and hide none of the others', async () => {
+      const the = await world({ activities: ACTIVITIES, ...WIDE })
+      const isBroken = new Set<string>()
+      the.onItsWay = async (path, response) => {
+        if (!LIST.test(path)) return response
+        const list = JSON.parse(await response.text()) as { id: number; start_date: string }[]
+        for (const { id } of list.slice(0, 3)) if (isBroken.size < 3) isBroken.add(String(id))
+        const odd = list.map(each => (isBroken.has(String(each.id)) ? { ...each, start_date: 'yesterday' } : each))
+        return new Response(JSON.stringify(odd), { headers: response.headers })
+      }
+      const view = await withFaults(the, [])
+      assert.equal(isBroken.size, 3)
+      assert.deepEqual(new Set(view.problems.map(({ externalId }) => externalId)), isBroken)
+      await assertWhole(the, ACTIVITIES - 3)
+    })
+
     test('a detail that failed in passing is asked once more at the end, and its photos come too', async () => {
       const the = await world({ activities: ACTIVITIES })
       const bad = the.simulator.control.addActivity({ photos: 2 })

@@ -100,7 +100,7 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
     test('a page of nothing does not end the history while the vendor counts more', async () => {
       const the = await world(years)
       let pages = 0
-      the.onWire = (path, response) => (CHECKINS.test(path) && ++pages === 2 ? emptied(response) : response)
+      the.onItsWay = async (path, response) => (CHECKINS.test(path) && ++pages === 2 ? await emptied(response) : response)
       await the.run(async () => {
         const process = the.process()
         const view = await imported(the, process)
@@ -218,7 +218,8 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
         receiving(the, process)
         // Its answers are lost: the same is asked again, and refused as a duplicate.
         let lost = 0
-        the.onWire = (path, response) => (BACKFILL.test(path) && lost++ < 2 ? new Response('', { status: 503 }) : response)
+        the.onItsWay = (path, response) =>
+          Promise.resolve(BACKFILL.test(path) && lost++ < 2 ? new Response('', { status: 503 }) : response)
         await the.connect(process, HISTORY)
         await process.start()
         let waiting = await the.until(process, ['rate_limited'])
@@ -270,17 +271,8 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
 }
 
 /** The same answer without its items; the count stays. */
-function emptied(response: Response): Response {
-  const body = response.text().then(text => {
-    const answer = JSON.parse(text) as { response: { checkins: { items: unknown[] } } }
-    answer.response.checkins.items = []
-    return JSON.stringify(answer)
-  })
-  const stream = new ReadableStream({
-    start: async controller => {
-      controller.enqueue(new TextEncoder().encode(await body))
-      controller.close()
-    },
-  })
-  return new Response(stream, { status: response.status, headers: { 'content-type': 'application/json' } })
+async function emptied(response: Response): Promise<Response> {
+  const answer = (await response.json()) as { response: { checkins: { items: unknown[] } } }
+  answer.response.checkins.items = []
+  return Response.json(answer)
 }
