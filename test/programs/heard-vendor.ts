@@ -42,7 +42,9 @@ export async function openHeardVendor(options: SimulatorOptions): Promise<HeardV
 async function pass(simulator: Simulator, base: string, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = 'GET', url = '/', headers } = incoming
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  const sent = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as [string, string]] : []))
+  const sent = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as [string, string]] : [],
+  )
   const answer = await simulator.fetch(`${base}${url}`, {
     method,
     headers: sent,

@@ -1,33 +1,60 @@
-// A long history in the smallest possible number of windows: every window but the last is used to the end.
+// Histories of every length in the smallest possible number of windows: within one, over several, over days. Strava's own limits for a
+// long history are in test/long/import-days.test.ts; here a smaller vendor makes days of a shorter one.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { assertWhole, DETAIL, worlds } from '../contract/imports-desk.ts'
+import { worlds } from '../contract/imports-desk.ts'
 import { openMemory } from '../stores.ts'
+import type { Allowance } from './import-allowance.ts'
+import { assertPausesOfDays, assertThrifty, journey, optionsOf } from './import-journey.ts'
 
-const ACTIVITIES = 847
+interface Scene extends Allowance {
+  readonly title: string
+  readonly activities: number
+  readonly windows?: number
+}
+
+const STRAVA = { limits: [100, 1000], liveReserve: 100 } as const
 /** So that the quarters alone bind. */
-const LIMITS = { read: [100, 10_000], overall: [200, 20_000] } as const
+const QUARTERS_ONLY = { limits: [100, 10_000], liveReserve: 100 } as const
+const A_FEW_DAYS = { limits: [40, 100], liveReserve: 16 } as const
 
-describe('an import over several windows', () => {
+const SCENES: readonly Scene[] = [
+  { title: '50 activities are done in one window', activities: 50, ...STRAVA, backfillYield: 20, windows: 1 },
+  {
+    title: '50 activities are done in one window, with nothing left to others',
+    activities: 50,
+    ...STRAVA,
+    backfillYield: 0,
+    windows: 1,
+  },
+  { title: '847 activities take 75 calls of every window', activities: 847, ...QUARTERS_ONLY, backfillYield: 20 },
+  {
+    title: '847 activities take 95 calls of every window when nothing is left to others',
+    activities: 847,
+    ...QUARTERS_ONLY,
+    backfillYield: 0,
+  },
+]
+
+describe('an import within its allowance', () => {
   const world = worlds(openMemory)
-  for (const [backfillYield, perWindow] of [
-    [20, 75],
-    [0, 95],
-  ] as const) {
-    test(`${ACTIVITIES} activities take ${perWindow} calls of every window until they are done`, async () => {
-      const the = await world({ activities: ACTIVITIES, limits: LIMITS, settings: { backfillYield } })
-      const process = the.process()
-      await the.run(async () => {
-        await the.connect(process)
-        await process.start()
-        await the.untilDone(process)
-        await process.stop()
-      })
-      await assertWhole(the, ACTIVITIES)
-      assert.equal(the.requests(DETAIL).length, ACTIVITIES)
-      const windows = Object.values(the.vendor.byWindow).map(({ read }) => read)
-      assert.deepEqual(windows.slice(0, -1), Array(windows.length - 1).fill(perWindow))
-      assert((windows.at(-1) ?? 0) <= perWindow)
+  for (const { title, activities, windows, ...allowance } of SCENES) {
+    test(title, async t => {
+      const the = await world({ activities, ...optionsOf(allowance) })
+      const journeyed = await journey(the)
+      await assertThrifty(t, the, { activities, ...allowance }, journeyed)
+      if (windows !== undefined) assert.equal(Object.keys(the.vendor.byWindow).length, windows)
+    })
+  }
+
+  for (const backfillYield of [8, 0]) {
+    test(`an import over days goes on while the reserve melts, pauses at midnight and goes on: a yield of ${backfillYield}`, async t => {
+      const scene = { ...A_FEW_DAYS, backfillYield, activities: 190 }
+      const startsAt = Date.UTC(2026, 2, 10, 18, 1)
+      const the = await world({ activities: scene.activities, ...optionsOf(scene), startsAt, timezone: 'UTC' })
+      const journeyed = await journey(the)
+      await assertThrifty(t, the, scene, journeyed)
+      assertPausesOfDays(journeyed, scene, 2)
     })
   }
 })

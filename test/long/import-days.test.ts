@@ -1,0 +1,20 @@
+// The full form of the imports' simulation: a history of 4,100 over days, with Strava's own limits.
+import { describe, test } from 'node:test'
+import { worlds } from '../contract/imports-desk.ts'
+import { assertPausesOfDays, assertThrifty, journey, optionsOf } from '../simulation/import-journey.ts'
+import { openMemory } from '../stores.ts'
+
+const STRAVA = { limits: [100, 1000], liveReserve: 100, activities: 4_100 } as const
+
+describe('a history of 4,100', () => {
+  const world = worlds(openMemory)
+  for (const backfillYield of [20, 0]) {
+    test(`comes within the fewest days and windows: a yield of ${backfillYield}`, { timeout: 1_800_000 }, async t => {
+      const scene = { ...STRAVA, backfillYield }
+      const the = await world({ activities: scene.activities, ...optionsOf(scene), timezone: 'UTC' })
+      const journeyed = await journey(the)
+      await assertThrifty(t, the, scene, journeyed)
+      assertPausesOfDays(journeyed, scene, 4)
+    })
+  }
+})
