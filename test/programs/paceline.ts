@@ -23,7 +23,24 @@ function environment(settings: Settings): NodeJS.ProcessEnv {
 }
 
 export function launch(folder: string, settings: Settings, words: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...words], {
+  return launched(folder, settings, [process.execPath, main, ...words])
+}
+
+/** On a terminal of its own, which Debian's `script` gives; what the program shows there, control characters included, is `out`. */
+export async function pacelineOnTerminal(folder: string, settings: Settings, ...words: string[]): Promise<Ended> {
+  const quoted = [process.execPath, main, ...words].map(word => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
+  return await launched(folder, settings, [
+    'script',
+    '--quiet',
+    '--return',
+    '--command',
+    `stty cols 200; exec ${quoted}`,
+    '/dev/null',
+  ]).ended
+}
+
+function launched(folder: string, settings: Settings, [program = '', ...words]: readonly string[]) {
+  const child = spawn(program, words, {
     cwd: folder,
     env: environment(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
