@@ -11,6 +11,7 @@ import { quotaCommand } from './commands/quota.ts'
 import { signInCommand } from './commands/sign-in.ts'
 import { simulateCommand } from './commands/simulate.ts'
 import { statusCommand } from './commands/status.ts'
+import { backfillCommand, streamsCommand } from './commands/streams.ts'
 import { tokenCommand } from './commands/token.ts'
 import { upCommand } from './commands/up.ts'
 import type { House } from './house.ts'
@@ -26,6 +27,8 @@ const COMMANDS: readonly Command[] = [
   tokenCommand,
   connectCommand,
   importCommand,
+  backfillCommand,
+  streamsCommand,
   quotaCommand,
   doctorCommand,
   simulateCommand,

@@ -20,7 +20,12 @@ describe('a signal', () => {
   test('ends status --watch, which until then repeats itself', async () => {
     const server = await up(folder.path)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const watching = await started(folder.path, {}, ['status', '--watch'], /(?:.*: ready \(database, worker\)\n){2}/)
+      const watching = await started(
+        folder.path,
+        {},
+        ['status', '--watch'],
+        /(?:.*: ready \(database, worker\)\nStreams: .+\n){2}/,
+      )
       assert.equal((await watching.stop(signal)).code, 0)
     }
     await server.stop()

@@ -44,11 +44,13 @@ describe('streams', () => {
     await simulator.stop()
     folder.remove()
   })
+  let athlete: { readonly id: string; readonly headers: Record<string, string> }
   const cli = async (...words: string[]): Promise<string> => (await paceline(folder.path, settings, ...words)).out.trim()
 
   test('come by themselves once the vendor is connected, and are counted and told', async () => {
     const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }
     const headers = { authorization: `Bearer ${await cli('token', 'create', '--athlete', id)}` }
+    athlete = { id, headers }
     await fetch(await consent(fetch, await cli('connect', 'strava', '--athlete', id)), { redirect: 'manual' })
     const states = async (): Promise<string[]> => {
       const answer = await fetch(`${server.url}/v1/activities`, { headers })
@@ -75,5 +77,37 @@ describe('streams', () => {
         Object.keys(line).filter(field => !own.has(field)),
         LOG_FIELDS,
       )
+  })
+
+  test('are read with their shape, compressed, and begin anew when the operator says so', async () => {
+    const { headers } = athlete
+    const list = (await (await fetch(`${server.url}/v1/activities`, { headers })).json()) as {
+      items: { id: string; streams: string }[]
+    }
+    const { id } = list.items.find(({ streams }) => streams === 'success') ?? { id: '' }
+    const path = `${server.url}/v1/activities/${id}/streams`
+    type Answer = { status: string; stream_data: Record<string, unknown[]> | null; point_count: number | null }
+    const streams = async (query = ''): Promise<Answer> => (await (await fetch(`${path}${query}`, { headers })).json()) as Answer
+    const first = await fetch(path, { headers })
+    assert.equal(first.headers.get('content-encoding'), 'gzip')
+    const { status, stream_data, point_count } = (await first.json()) as Answer
+    assert.equal(status, 'success')
+    for (const samples of Object.values(stream_data ?? {})) assert.equal(samples.length, point_count)
+    const etag = first.headers.get('etag') ?? ''
+    assert.equal((await fetch(path, { headers: { ...headers, 'if-none-match': etag } })).status, 304)
+    const shape = (await (await fetch(path.replace(/streams$/, 'shape'), { headers })).json()) as {
+      sentence: string
+      segments: object[]
+    }
+    assert(shape.sentence.length > 0 && shape.segments.length > 0)
+
+    assert.match(await cli('status'), /\nStreams: .*\d+ success/)
+    assert.equal(await cli('streams', 'reset', id), '1 will be fetched anew.')
+    // Whoever opens it does not wait for the backfill.
+    assert.equal((await streams('?wait=20000')).status, 'success')
+    assert.deepEqual((await streams()).stream_data, stream_data)
+    assert.equal(await cli('streams', 'reset', '--stuck'), '0 will be fetched anew.')
+    assert.equal(await cli('backfill', '--athlete', athlete.id), 'No streams are owed.')
+    assert.equal((await paceline(folder.path, settings, 'streams', 'reset')).code, 2)
   })
 })

@@ -6,7 +6,7 @@ const WATCH_MS = 2_000
 
 export const statusCommand: Command = {
   name: 'status',
-  summary: 'Says whether Paceline runs and whether everything it needs is there.',
+  summary: 'Says whether Paceline runs, whether everything it needs is there, and how far the streams are.',
   words: '',
   fewestWords: 0,
   mostWords: 0,
@@ -49,7 +49,30 @@ async function show(client: Client, { json }: Arguments, { terminal }: House): P
   const { parts = [], details = [] } = body as Readiness
   const ready = status === 200
   const exitCode = ready ? 0 : 1
-  if (json) return terminal.line(JSON.stringify({ url: client.url, version, demo, ready, parts, problems: details }), exitCode)
+  const streams = await streamsOf(client)
+  if (json)
+    return terminal.line(JSON.stringify({ url: client.url, version, demo, ready, parts, problems: details, streams }), exitCode)
   const state = ready ? `ready (${parts.join(', ')})` : ['not ready', ...details.map(detail => `  ${detail}`)].join('\n')
-  return terminal.line(`Paceline ${version}${demo ? ' (demo)' : ''} at ${client.url}: ${state}`, exitCode)
+  const lines = [`Paceline ${version}${demo ? ' (demo)' : ''} at ${client.url}: ${state}`, ...(streams ? [inWords(streams)] : [])]
+  return terminal.line(lines.join('\n'), exitCode)
+}
+
+interface Streams {
+  readonly status: Readonly<Record<string, number>>
+  readonly stuck: number
+}
+
+/** Null where they cannot be asked for just now: the state above says why. */
+async function streamsOf(client: Client): Promise<Streams | null> {
+  const { status, body } = await client.ask('GET', '/admin/streams')
+  if (status !== 200) return null
+  const { status: counts, stuck } = body as Streams
+  return { status: counts, stuck }
+}
+
+/** Only the states that something is in. */
+function inWords({ status, stuck }: Streams): string {
+  const counts = Object.entries(status).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]))
+  const rest = stuck === 0 ? '' : `; ${stuck} given up, see \`streams reset --stuck\``
+  return `Streams: ${counts.length === 0 ? 'none yet' : counts.join(', ')}${rest}`
 }
