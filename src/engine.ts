@@ -203,6 +203,7 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
     ingest,
     onNews: (...news) => streams.arrived(...news),
     pollMinutes: config.pollMinutes,
+    isAlone: foundation.database.kind === 'pglite',
   })
   foundation.metrics.collect('imports', () => imports.gauges())
   return { accounts, connections, parting, activities, imports, streams }

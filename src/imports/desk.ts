@@ -34,6 +34,8 @@ export interface ImportsParts {
   /** Hears of what an import found that was not here before, after it was stored. */
   readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
   readonly pollMinutes: number
+  /** No other process can have the store. */
+  readonly isAlone?: boolean
 }
 
 export type Started =

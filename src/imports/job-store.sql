@@ -68,6 +68,13 @@ set status = 'queued', lease_owner = null, lease_expires_at = null, updated_at =
 where status = 'started' and lease_expires_at <= $1
 returning id
 
+-- name: abandon
+-- Nobody else can be at them: whoever held a lease is gone.
+update import_jobs
+set status = 'queued', lease_owner = null, lease_expires_at = null, updated_at = $1
+where status = 'started'
+returning id
+
 -- name: due
 select id from import_jobs where status = 'queued' or (status = 'rate_limited' and retry_after <= $1) order by created_at limit 1000
 

@@ -17,6 +17,7 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
   'complete',
   'fail',
   'expire',
+  'abandon',
   'due',
   'unserved',
   'lastPoll',
@@ -167,6 +168,11 @@ export class JobStore {
 
   async fail({ id, epoch }: Claimed, failure: { code: string; sentence: string }, now: number): Promise<boolean> {
     return await this.#moved(sql.fail, [id, epoch, failure.sentence, failure.code, new Date(now)])
+  }
+
+  /** At the start of who has the store to itself: puts everything back that somebody was at, without waiting for leases. */
+  async abandon(now: number): Promise<void> {
+    await this.#database.query(sql.abandon, [new Date(now)])
   }
 
   /** Puts imports of dead workers back, and says which are due. */

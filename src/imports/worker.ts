@@ -16,6 +16,8 @@ export interface WorkerParts {
   readonly clock: Clock
   /** Names this process among those that share the database. */
   readonly owner: string
+  /** No other process can have the store: who held a lease before is gone. */
+  readonly isAlone?: boolean | undefined
   /** The history is complete up to then: told in the transaction that completes the import. */
   readonly synced: (tx: Queryable, job: ImportJob, at: Date) => Promise<void>
   /** Fetches until the import pauses or ends. */
@@ -32,7 +34,8 @@ export class ImportWorker {
   readonly #running = new Map<string, Promise<void>>()
   #stopping = AbortSignal.abort()
   readonly service: Service = service('imports', {
-    open: signal => {
+    open: async signal => {
+      if (this.#parts.isAlone === true) await this.#parts.store.abandon(this.#parts.clock.now())
       this.#stopping = signal
     },
     shut: async () => {

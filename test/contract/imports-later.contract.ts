@@ -43,7 +43,15 @@ export function importsLaterContract(name: string, open: () => Promise<Database>
         const added = control.addActivity({ name: 'Lunch Run' })
         // Recorded days ago, uploaded only now.
         const late = control.addActivity({ name: 'Late upload', start: new Date(the.clock.now() - 3 * DAY_MS).toISOString() })
+        const news: string[] = []
+        the.onNews = async (athleteId, vendor, externalIds) => {
+          assert.deepEqual([athleteId, vendor], [the.athleteId, 'strava'])
+          // They are stored by then.
+          const known = idsOf(await stored(the))
+          news.push(...externalIds.filter(id => known.includes(id)))
+        }
         const view = await incremental(the, process)
+        assert.deepEqual(new Set(news), new Set([added?.id, late?.id]))
         assert.equal(view.job.type, 'incremental')
         // The edited one was imported before.
         assert.equal(view.message, 'Completed: 2 activities imported')

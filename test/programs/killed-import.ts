@@ -112,7 +112,7 @@ interface Round {
   readonly committed: readonly string[]
 }
 
-/** What survived; and the lease of the dead is over, as it will be two minutes later. */
+/** What survived. Where others may share the store, the lease of the dead is over, as it will be two minutes later. */
 async function lookAt({ open }: KillPlan, { heard }: HeardVendor): Promise<Round> {
   await using opened = new AsyncDisposableStack()
   const database = await open()
@@ -120,7 +120,8 @@ async function lookAt({ open }: KillPlan, { heard }: HeardVendor): Promise<Round
   const rows = await database.query<{ id: string }>(
     'select external_activity_id as id from activity where detailed_at is not null',
   )
-  await database.query("update import_jobs set lease_expires_at = '2000-01-01Z' where status = 'started'")
+  if (database.kind === 'postgres')
+    await database.query("update import_jobs set lease_expires_at = '2000-01-01Z' where status = 'started'")
   return { heard: heard.length, committed: rows.map(({ id }) => id) }
 }
 

@@ -12,7 +12,7 @@ import type { HttpParts } from '../http.ts'
 import { MOST_FEEDS } from '../live.ts'
 
 const fixture = await openHttp()
-const { accounts, clock, database } = fixture
+const { accounts, activities, clock, database } = fixture
 after(() => fixture.close())
 
 /** Never within a test. */
@@ -87,6 +87,39 @@ describe('events', () => {
       names.map(name => response.headers.get(name)),
       ['text/event-stream', 'no-cache', 'no', 'close', null],
     )
+  })
+
+  test('name what happens to streams, as their GET answers but without the samples', async t => {
+    const [server, ada] = [await served(t), await someone()]
+    const start_date = '2026-01-01T08:00:00Z'
+    await database.transaction(tx => activities.storeSummaries(tx, ada.id, 'strava', [{ id: '1', start_date }]))
+    const [activity] = await database.query<{ id: string }>('select id from activity where athlete_id = $1', [ada.id])
+    assert(activity)
+    const stream = await EventStream.open(server.url, ada.headers)
+    const told = async (status: string): Promise<unknown> =>
+      (await stream.next(({ event, data }) => event === 'stream' && data['status'] === status)).data
+    const nothing = { stream_data: null, channels_available: [], point_count: null, source: null, fetched_at: null }
+    await database.query(`update activity set stream_fetch_status = 'fetching', stream_fetch_attempted_at = $2 where id = $1`, [
+      activity.id,
+      new Date(clock.now()),
+    ])
+    assert.deepEqual(await told('fetching'), { activity_id: activity.id, status: 'fetching', ...nothing })
+    await database.transaction(async tx => {
+      await tx.query(
+        `insert into activity_stream (id, activity_id, stream_data, channels_available, point_count, source, fetched_at)
+         values (gen_random_uuid(), $1, '{"time":[0,1]}', '["time"]', 2, 'strava', $2)`,
+        [activity.id, new Date(start_date)],
+      )
+      await tx.query(`update activity set stream_fetch_status = 'success' where id = $1`, [activity.id])
+    })
+    const stored = {
+      ...nothing,
+      channels_available: ['time'],
+      point_count: 2,
+      source: 'strava',
+      fetched_at: '2026-01-01T08:00:00.000Z',
+    }
+    assert.deepEqual(await told('success'), { activity_id: activity.id, status: 'success', ...stored })
   })
 
   test('are told of once, when they begin', async t => {
