@@ -93,18 +93,23 @@ export class Calls {
     })
     if (answer.outcome === 'exhausted') return { outcome: 'no_permit', retryAt: answer.resetAt }
     if (answer.outcome === 'unavailable') return { outcome: 'no_permit', retryAt: undefined }
-    return (await isConfirmed(options, answer))
-      ? await this.#spend(request, options, total, answer.permit)
-      : { outcome: 'withdrawn' }
+    return await this.#spend(request, options, total, answer)
   }
 
-  async #spend<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal, permit: Permit): Promise<CallOutcome<T>> {
+  async #spend<T>(
+    request: VendorRequest<T>,
+    options: CallOptions,
+    total: AbortSignal,
+    granted: Granted,
+  ): Promise<CallOutcome<T>> {
     const { clock, fetch } = this.#parts
+    const { permit } = granted
     if (options.signal?.aborted || total.aborted) {
       await permit.giveBack()
       options.signal?.throwIfAborted()
       return { outcome: 'timeout', reason: 'the whole time of the call was over' }
     }
+    if (!(await isConfirmed(options, granted))) return { outcome: 'withdrawn' }
     if (clock.now() >= permit.sendBefore) {
       await permit.giveBack()
       return { outcome: 'no_permit', retryAt: clock.now() }

@@ -233,6 +233,42 @@ describe('permits and slots', () => {
   })
 })
 
+describe('a caller that confirms', () => {
+  const asking = async (
+    confirm: (granted: { remaining: number }) => Promise<boolean>,
+    answers: readonly (() => Promise<Response>)[] = [],
+  ): Promise<{ outcome: CallOutcome<unknown>; entries: string[] }> => {
+    const clock = new VirtualClock(1_000)
+    const { permits, entries } = ledger()
+    const left = [...answers]
+    const fetch: Fetch = () => (left.shift() ?? assert.fail('nothing may leave'))()
+    const calls = new Calls({ fetch, clock, random: seeded(1), permits, slots: () => new Slots(1) })
+    const call = calls.call(strava.endpoints.listSubscriptions(), { callClass: 'live', confirm })
+    return { outcome: await clock.runUntil(call), entries }
+  }
+
+  test('withdraws without a request, and the permit goes back', async () => {
+    const { outcome, entries } = await asking(() => Promise.resolve(false))
+    assert.deepEqual([outcome, entries], [{ outcome: 'withdrawn' }, ['returned']])
+  })
+
+  test('is asked with every permit, and hears what is left', async () => {
+    const heard: number[] = []
+    const confirm = ({ remaining }: { remaining: number }): Promise<boolean> => Promise.resolve(heard.push(remaining) > 0)
+    const { outcome, entries } = await asking(confirm, [answer(500), answer(200, '[]')])
+    assert.deepEqual([outcome.outcome, heard, entries], ['ok', [1, 1], ['spent: transient', 'spent: ok']])
+  })
+
+  test('that fails fails the call, and the permit goes back', async () => {
+    const { permits, entries } = ledger()
+    const clock = new SystemClock()
+    const calls = new Calls({ fetch: answer(200, '[]'), clock, random: seeded(1), permits, slots: () => new Slots(1) })
+    const confirm = (): Promise<boolean> => Promise.reject(new Error('the store is away'))
+    await assert.rejects(calls.call(detail, { callClass: 'live', confirm }), /the store is away/)
+    assert.deepEqual(entries, ['returned'])
+  })
+})
+
 describe('cancelling', () => {
   const setUp = (slots = new Slots(1)) => {
     const { permits, entries } = ledger()

@@ -30,7 +30,7 @@ export interface BackfillParts {
 const VENDOR = 'strava'
 /** The vendor's short window, aligned to the clock. */
 const WINDOW_MS = 15 * 60_000
-/** Longer than a batch takes at the slowest pace of a window (real time). */
+/** Longer than from one call to the next at the slowest pace (real time); each call has it anew. */
 const LOCK_MS = 20 * 60_000
 const BATCH = 20
 /** Streams of the last days are wanted before the details of an import, older ones after them. */
@@ -113,8 +113,8 @@ export class Backfill {
         hasMoved ||= fetched.outcome !== 'lost'
         // Trouble that has begun meanwhile is looked at before the next one is claimed.
         if (fetched.outcome === 'failed') break
+        if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
       }
-      if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
     }
     await turnTo(undefined)
     return 'done'

@@ -96,6 +96,20 @@ test("a call is counted by the answer's status, or by what came instead", async 
   assert.match(text, /^paceline_vendor_request_seconds_count\{vendor="strava",endpoint="activity-list"\} 2$/m)
 })
 
+test('an attempt at streams is one line with its own fields, and counted by how it ended', async t => {
+  const { lines, metrics } = listening(t)
+  const attempt = { activity_id: 'a', athlete_id: 'b', channels_fetched: ['time'], point_count: 7, retry_count: 0 } as const
+  tell('paceline:stream-fetch', { ...attempt, status: 'success', error: null, duration_ms: 5, rate_budget_remaining: 9 })
+  const error = 'token (needs_reauth)'
+  tell('paceline:stream-fetch', { ...attempt, status: 'failed', error, duration_ms: 5, rate_budget_remaining: null })
+  assert.partialDeepStrictEqual(lines, [
+    { level: 'info', ...attempt, status: 'success', error: null, duration_ms: 5, rate_budget_remaining: 9, msg: 'stream fetch' },
+    { level: 'warn', status: 'failed', error },
+  ])
+  const text = await metrics.text()
+  for (const outcome of ['success', 'failed']) assert(text.includes(`paceline_stream_fetch_total{outcome="${outcome}"} 1`))
+})
+
 test('after its end nothing more is heard', async t => {
   const { lines, metrics, stop } = listening(t)
   stop()

@@ -1,9 +1,10 @@
 // What the contracts of streams share: a store that is emptied for each test, and a vendor that allows much or little.
 import { after, before } from 'node:test'
 import { migrate, type Database } from '../../src/db/db.ts'
+import { hear, type Facts } from '../../src/kernel/channels.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import { MemoryBudget } from '../memory-budget.ts'
-import { StreamWorld, type StreamProcess, type StreamWorldOptions } from '../stream-world.ts'
+import { StreamWorld, type StreamProcess, type StreamRow, type StreamWorldOptions } from '../stream-world.ts'
 
 export const WIDE = { limits: { read: [5_000, 50_000], overall: [5_000, 50_000] } } as const
 
@@ -60,4 +61,22 @@ export async function drained({ quota }: StreamProcess, left: number): Promise<v
       await answer.permit.settle({ outcome: 'ok', status: 200, report: undefined, refusal: undefined })
     }
   }
+}
+
+/** A connected athlete with a listed history, and its newest activity that was recorded. */
+export async function listed(the: StreamWorld, process: StreamProcess): Promise<StreamRow> {
+  await the.connect(process)
+  return await the.newest()
+}
+
+/** What was told of attempts meanwhile. */
+export async function heard<T>(work: () => Promise<T>): Promise<Facts['paceline:stream-fetch'][]> {
+  const facts: Facts['paceline:stream-fetch'][] = []
+  const end = hear('paceline:stream-fetch', fact => facts.push(fact))
+  try {
+    await work()
+  } finally {
+    end()
+  }
+  return facts
 }

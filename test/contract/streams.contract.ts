@@ -1,31 +1,12 @@
-// One activity's streams: claimed with a permit in hand, fetched in one call, stored whole or not at all, whoever else is at it.
+// One activity's streams: asked for with a permit, fetched in one call, stored whole or not at all, and what every trouble ends as.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
-import { hear } from '../../src/kernel/channels.ts'
-import type { Facts } from '../../src/kernel/channels.ts'
-import { MINUTE_MS, QUARTER_MS, SETTLE_MS, type StreamProcess, type StreamRow, type StreamWorld } from '../stream-world.ts'
-import { awayable, drained, eventsOf, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
+import { MINUTE_MS, QUARTER_MS, SETTLE_MS } from '../stream-world.ts'
+import { awayable, drained, eventsOf, heard, listed, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
 
 const FEW = { activities: 3, ...WIDE } as const
 const edgeAfter = (at: number): number => (Math.floor(at / QUARTER_MS) + 1) * QUARTER_MS
-
-/** A connected athlete with a listed history, and its newest activity that was recorded. */
-async function listed(the: StreamWorld, process: StreamProcess): Promise<StreamRow> {
-  await the.connect(process)
-  return await the.newest()
-}
-
-async function heard<T>(work: () => Promise<T>): Promise<Facts['paceline:stream-fetch'][]> {
-  const facts: Facts['paceline:stream-fetch'][] = []
-  const end = hear('paceline:stream-fetch', fact => facts.push(fact))
-  try {
-    await work()
-  } finally {
-    end()
-  }
-  return facts
-}
 
 const LOG_FIELDS = [
   'activity_id',
@@ -67,21 +48,6 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
       )
       assert.partialDeepStrictEqual(facts, [{ status: 'success', error: null, retry_count: 0 }])
       assert((facts[0]?.rate_budget_remaining ?? 0) > 0)
-    })
-
-    test('of many who ask at once, in three processes, one claims; the others give their permits back', async () => {
-      const the = await world({ ...FEW, latencyMs: 500 })
-      const processes = [the.process(), the.process(), the.process()] as const
-      await the.run(async () => {
-        const { id } = await listed(the, processes[0])
-        const all = [...processes, ...processes].map(({ streams }) => streams.fetchLive(id))
-        const outcomes = (await Promise.all(all)).map(({ outcome }) => outcome)
-        assert.deepEqual(outcomes.toSorted(), ['lost', 'lost', 'lost', 'lost', 'success', 'success'])
-        assert.equal((await the.row(id)).epoch, 1)
-      })
-      assert.equal(the.asked.length, 1)
-      const spent = await the.database.query("select 1 from api_requests where endpoint = 'activity-streams'")
-      assert.equal(spent.length, 1)
     })
 
     test('without a permit the row is as it was', async () => {
@@ -294,100 +260,6 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         assert.partialDeepStrictEqual(await the.row(id), { status: 'pending', points: null })
         assert.deepEqual(await process.streams.reset(the.athleteId), { outcome: 'not_found' })
         assert.equal((await process.streams.fetchLive(id)).outcome, 'success')
-      })
-    })
-
-    test('a worker that was thought dead changes nothing when it comes back', async () => {
-      const the = await world(FEW)
-      const [slow, other] = [the.process(), the.process()]
-      const facts = await heard(() =>
-        the.run(async () => {
-          const { id } = await listed(the, slow)
-          the.onAnswer = () => {
-            slow.die()
-          }
-          const late = slow.streams.fetchLive(id)
-          await the.clock.sleep(10 * MINUTE_MS)
-          await other.streams.cleanUp()
-          assert.equal((await the.row(id)).status, 'fetching')
-          await the.clock.sleep(1)
-          await other.streams.cleanUp()
-          assert.partialDeepStrictEqual(await the.row(id), {
-            status: 'failed',
-            error: 'fetching_timeout_cleanup',
-            retryCount: 1,
-          })
-          the.onAnswer = () => undefined
-          assert.equal((await other.streams.fetchLive(id)).outcome, 'success')
-          const row = await the.row(id)
-          slow.revive()
-          assert.deepEqual(await late, { outcome: 'fenced' })
-          assert.deepEqual(await the.row(id), row)
-          assert.equal((await eventsOf(the)).length, 1)
-        }),
-      )
-      assert.deepEqual(
-        facts.map(({ status }) => status),
-        ['failed', 'success', 'fenced'],
-      )
-    })
-
-    test('of two workers at one claim, the one that was taken over stores nothing even if it is first', async () => {
-      const the = await world({ ...FEW, latencyMs: 20_000 })
-      const [slow, other] = [the.process(), the.process()]
-      await the.run(async () => {
-        const { id } = await listed(the, slow)
-        the.onAnswer = () => {
-          slow.die()
-        }
-        const late = slow.streams.fetchLive(id)
-        await the.clock.sleep(11 * MINUTE_MS)
-        await other.streams.cleanUp()
-        the.onAnswer = () => undefined
-        const second = other.streams.fetchLive(id)
-        await the.clock.sleep(5_000)
-        slow.revive()
-        assert.deepEqual(await late, { outcome: 'fenced' })
-        assert.partialDeepStrictEqual(await the.row(id), { status: 'fetching', epoch: 2, points: null })
-        assert.deepEqual(await second, { outcome: 'success' })
-      })
-    })
-
-    test('an activity that is deleted while its streams are on the way stays deleted', async () => {
-      const the = await world(FEW)
-      const process = the.process()
-      await the.run(async () => {
-        const { id, externalId } = await listed(the, process)
-        await process.streams.fetchLive(id)
-        const [, , another] = await the.rows()
-        assert(another)
-        const remove = async (gone: string): Promise<void> => {
-          await the.database.transaction(tx => the.activities.removeMissing(tx, the.athleteId, 'strava', [gone]))
-        }
-        let removed: Promise<void> | undefined
-        the.onAnswer = gone => {
-          removed = remove(gone)
-        }
-        assert.equal((await process.streams.fetchLive(another.id)).outcome, 'fenced')
-        await removed
-        await remove(externalId)
-        assert.deepEqual(await the.database.query('select 1 from activity_stream'), [])
-      })
-    })
-
-    test('a shutdown breaks a call off and leaves the row to whoever comes next', async () => {
-      const the = await world({ ...FEW, latencyMs: 5_000 })
-      const [first, second] = [the.process(), the.process()]
-      await the.run(async () => {
-        const { id } = await listed(the, first)
-        await first.start()
-        const fetching = first.streams.fetchLive(id)
-        const ended = assert.rejects(fetching)
-        await the.clock.sleep(1_000)
-        await first.stop()
-        await ended
-        assert.partialDeepStrictEqual(await the.row(id), { status: 'deferred', retryCount: 0 })
-        assert.equal((await second.streams.fetchLive(id)).outcome, 'success')
       })
     })
   })

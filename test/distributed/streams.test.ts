@@ -12,6 +12,7 @@ import { streamLifecycleContract } from '../contract/stream-lifecycle.contract.t
 import { streamsBackfillContract } from '../contract/streams-backfill.contract.ts'
 import { streamsFrontContract } from '../contract/streams-front.contract.ts'
 import { streamsGarminContract } from '../contract/streams-garmin.contract.ts'
+import { streamsClaimContract } from '../contract/streams-claim.contract.ts'
 import { streamsContract } from '../contract/streams.contract.ts'
 import { startProgram } from '../programs/child.ts'
 import { startRedis } from '../servers/redis.ts'
@@ -28,6 +29,7 @@ const open = async (): Promise<Database> => await openPostgres({ url: await fres
 for (const contract of [
   streamLifecycleContract,
   streamsContract,
+  streamsClaimContract,
   streamsBackfillContract,
   streamsFrontContract,
   streamsGarminContract,

@@ -1,4 +1,5 @@
 import { openMemory } from '../stores.ts'
+import { streamsClaimContract } from '../contract/streams-claim.contract.ts'
 import { streamsContract } from '../contract/streams.contract.ts'
 
-streamsContract('pglite', openMemory)
+for (const contract of [streamsContract, streamsClaimContract]) contract('pglite', openMemory)
