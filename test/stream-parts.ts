@@ -45,8 +45,8 @@ export async function athleteWith(database: Database, clock: Clock, activities: 
   const [athleteId, connectionId, now] = [newId(), newId(), new Date(clock.now())]
   await database.query("insert into athlete (id, name, created_at) values ($1, 'Ada', $2)", [athleteId, now])
   await database.query(
-    `insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, connected_at)
-     values ($1, $2, 'strava', $3, 'active', '{}', $4, $5)`,
+    `insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, connected_at, consented_at)
+     values ($1, $2, 'strava', $3, 'active', '{}', $4, $5, $5)`,
     [connectionId, athleteId, athleteId, box.seal('token', connectionId), now],
   )
   await database.query(

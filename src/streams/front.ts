@@ -36,6 +36,13 @@ const VENDOR = 'strava'
 /** How often the row is looked at while another process is at it (real time). */
 const LOOK_MS = 250
 
+interface Reading {
+  /** False: without the samples. */
+  readonly samples?: boolean
+  /** How the attempt went that was made for this reading. */
+  readonly fetched?: Fetched | undefined
+}
+
 interface Why {
   readonly reason?: Reason
   readonly retryAt?: number
@@ -52,15 +59,17 @@ export class Front {
   async read(
     athleteId: string,
     activityId: string,
-    { fetched, samples = true }: { fetched?: Fetched | undefined; samples?: boolean } = {},
+    { samples = true, fetched }: Reading = {},
   ): Promise<StreamsAnswer | undefined> {
-    const { store } = this.#parts
-    const state = await store.state(activityId)
-    if (state?.athleteId !== athleteId) return undefined
-    const stored = state.status === 'success' ? await store.stored(activityId, { samples }) : undefined
+    const state = await this.#parts.store.state(activityId)
+    return state?.athleteId === athleteId ? await this.#answer(state, { samples, fetched }) : undefined
+  }
+
+  async #answer(state: FetchState, { samples = true, fetched }: Reading): Promise<StreamsAnswer> {
+    const stored = state.status === 'success' ? await this.#parts.store.stored(state.id, { samples }) : undefined
     const { reason, retryAt: at } = await this.#why(state, fetched)
     return {
-      activity_id: activityId,
+      activity_id: state.id,
       status: state.status,
       stream_data: stored?.streamData ?? null,
       channels_available: stored?.channelsAvailable ?? [],
@@ -81,6 +90,7 @@ export class Front {
     const { store, clock, fetcher } = this.#parts
     const state = await store.state(activityId)
     if (state?.athleteId !== athleteId) return undefined
+    if (state.status === 'success') return await this.#answer(state, {})
     const patience = new AbortController()
     const over = clock.sleep(waitMs * clock.speed, AbortSignal.any([patience.signal, signal])).then(nothing, nothing)
     try {
