@@ -49,7 +49,8 @@ const LOOK_MS = 1_000
 export interface Telling {
   readonly clock: Clock
   readonly signal: AbortSignal
-  readonly say: (line: string) => void
+  /** `isPassing`: the next one will say the same with another number. */
+  readonly say: (line: string, isPassing: boolean) => void
 }
 
 /** Until the import that the athlete finds here is over. */
@@ -57,7 +58,7 @@ export async function tellImport({ imports }: Engine, athleteId: string, { clock
   let said: string | undefined
   while (!signal.aborted) {
     const [newest] = await imports.list(athleteId, { after: undefined, limit: 1 })
-    if (newest !== undefined && newest.message !== said) say(`Strava: ${newest.message}`)
+    if (newest !== undefined && newest.message !== said) say(`Strava: ${newest.message}`, newest.job.status === 'started')
     said = newest?.message
     if (newest !== undefined && ['completed', 'failed'].includes(newest.job.status)) return
     await clock.sleep(LOOK_MS, signal).catch(() => undefined)

@@ -16,15 +16,18 @@ const house: House = {
     error: text => {
       process.stderr.write(`${text}\n`)
     },
-    // A line that is wider than the terminal would leave its first part behind.
+    // A line that is wider than the terminal would leave its first part behind. Some terminals do not know how wide they are.
     rewrite: process.stdout.isTTY
-      ? text => process.stdout.write(`\r\x1b[K${text.slice(0, process.stdout.columns - 1)}`)
+      ? text => process.stdout.write(`\r\x1b[K${text.slice(0, (process.stdout.columns || 80) - 1)}`)
       : undefined,
   },
   loadConfig: () => loadConfig(),
   openEngine: async (config: Config, { quiet = false, ...options }: OpenOptions) => {
     const [{ openEngine }, { openLog }] = await Promise.all([import('./engine.ts'), import('./telemetry/telemetry.ts')])
-    const log = openLog({ level: quiet ? 'silent' : config.logLevel, pretty: process.stdout.isTTY })
+    // Who looks at the demo in a terminal follows the import; every request and every stream would drown it.
+    const isWatched = options.demo && process.stdout.isTTY && !config.given.includes('PACELINE_LOG_LEVEL')
+    const level = quiet ? 'silent' : isWatched ? 'warn' : config.logLevel
+    const log = openLog({ level, pretty: process.stdout.isTTY })
     return await openEngine({ config, version: manifest.version, log, ...options })
   },
   examine: async (config, folder) => await (await import('./servers.ts')).examine(config, folder),

@@ -63,8 +63,18 @@ async function showDemo(engine: Engine, sample: Sample, { json, stop }: Showing,
     stopping.abort()
   })
   await connectSample(engine, sample)
-  const telling = { clock, signal: stopping.signal, say: (line: string) => terminal.line(line) }
+  const telling = { clock, signal: stopping.signal, say: speakerOn(terminal) }
   if (!json) await tellImport(engine, sample.athleteId, telling)
+}
+
+/** On a terminal what is passing is shown in place; what is worth keeping gets a line of its own. */
+function speakerOn(terminal: House['terminal']): (line: string, isPassing: boolean) => void {
+  const { rewrite } = terminal
+  if (rewrite === undefined) return line => terminal.line(line)
+  return (line, isPassing) => {
+    rewrite(line)
+    if (!isPassing) terminal.line('')
+  }
 }
 
 /** The first URL on standard output, on a line of its own also with --json: programs look for it. */
