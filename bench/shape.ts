@@ -14,7 +14,7 @@ function threeHourRide(): ShapeChannels {
   const rides = [...world.workouts.values()].filter(({ kind, isManual }) => kind === 'long-ride' && !isManual)
   const channels = rides.map(ride => channelsOf(ride, new Set(STREAM_KEYS))).find(({ time = [] }) => time.length >= THREE_HOURS_S)
   const cut = Object.entries(channels ?? {}).map(([key, row]) => [key, row.slice(0, THREE_HOURS_S)])
-  return Object.fromEntries(cut) as ShapeChannels
+  return Object.fromEntries(cut)
 }
 
 function milliseconds(work: () => unknown): number[] {

@@ -13,6 +13,8 @@ const stretch = fc.record({
   isPaused: fc.constantFrom(false, false, false, true),
 })
 const outing = fc.array(stretch, { minLength: 1, maxLength: 10 }).map(recording)
+/** Without any ground covered the heart speaks for the legs. */
+const movedOuting = outing.filter(({ distance }) => (distance.at(-1) ?? 0) > 0)
 const sport = fc.constantFrom('Run', 'Ride', 'Swim', 'Yoga', 'TRAIL_RUNNING')
 const optional = ['distance', 'altitude', 'velocity_smooth', 'heartrate', 'cadence', 'watts', 'moving', 'grade_smooth'] as const
 
@@ -74,7 +76,7 @@ const READ_FROM: Readonly<Record<(typeof optional)[number], readonly (keyof Shap
 
 test('a run without one of its channels loses only what is read from that channel', () => {
   fc.assert(
-    fc.property(outing, fc.constantFrom(...optional), (channels, key) => {
+    fc.property(movedOuting, fc.constantFrom(...optional), (channels, key) => {
       const { [key]: _, ...others } = channels
       const [whole, less] = [shapeOf({ sport: 'Run', channels }), shapeOf({ sport: 'Run', channels: others })]
       for (const part of Object.keys(whole) as (keyof Shape)[])
@@ -88,7 +90,7 @@ test('without the heart, the power or the steps a run has the same segments, but
   const bare = ({ segments }: Shape): unknown =>
     segments.map(segment => ({ ...segment, avgHeartRateBpm: null, avgPowerWatts: null, avgCadenceRpm: null }))
   fc.assert(
-    fc.property(outing, fc.constantFrom('heartrate', 'watts', 'cadence'), (channels, key) => {
+    fc.property(movedOuting, fc.constantFrom('heartrate', 'watts', 'cadence'), (channels, key) => {
       const { [key as 'watts']: _, ...others } = channels
       assert.deepEqual(bare(shapeOf({ sport: 'Run', channels: others })), bare(shapeOf({ sport: 'Run', channels })))
     }),

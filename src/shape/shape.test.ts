@@ -58,10 +58,19 @@ test('red lights and auto-pauses leave a steady run in one piece', () => {
   assert.match(shape.sentence, /^Steady 8\.2 km run at 5:2\d \/km/)
 })
 
-test('a hill is no interval and its descent no recovery', () => {
+test('a hill is no interval and its descent no recovery, also for who pushes up a little', () => {
   const hill = (slope: number, mps: number): Stretch => ({ seconds: 150, mps, slope })
-  const hills = repeated(5, hill(0.07, 2.4), hill(-0.07, 3.3))
-  assert.equal(kindsOf(shaped([warm, ...hills, cool])), 'steady')
+  for (const up of [2.3, 2.6])
+    assert.equal(kindsOf(shaped([warm, ...repeated(5, hill(0.07, up), hill(-0.07, 3.2)), cool])), 'steady')
+})
+
+test('a climb that is ridden harder than the flat is no interval; the same power on the flat is', () => {
+  const ride = (slope: number): Shape => {
+    const climbs = repeated(5, { seconds: 240, mps: 5, watts: 240, slope }, { seconds: 240, mps: 9, watts: 180 })
+    return shaped([{ seconds: 900, mps: 9, watts: 180 }, ...climbs, { seconds: 900, mps: 9, watts: 180 }], 'Ride')
+  }
+  assert.equal(kindsOf(ride(0.06)), 'steady')
+  assert.match(ride(0).sentence, /^5 × 4 min at 240 W/)
 })
 
 test('repetitions up a hill are intervals by their effort, though no faster than the warm-up', () => {
@@ -162,10 +171,22 @@ test('a sport has its own word', () => {
 
 test('zeros for what an indoor watch cannot measure are no standing: the heart speaks', () => {
   const sets = repeated(8, { seconds: 90, mps: 0, bpm: 165 }, { seconds: 120, mps: 0, bpm: 115 })
-  const { time, distance, velocity_smooth, heartrate } = recording(sets)
-  const shape = shapeOf({ sport: 'Run', channels: { time, distance, velocity_smooth, heartrate } })
+  const shape = shapeOf({ sport: 'Run', channels: recording(sets) })
   assert.match(shape.sentence, /^8 (?:×|intervals of) .* with .* easy$/)
   assert(shape.segments.every(({ avgHeartRateBpm, distanceMeters }) => avgHeartRateBpm !== null && distanceMeters === null))
+})
+
+test('a climb is counted, a barometer that flutters is not', () => {
+  const hill = recording([
+    { seconds: 600, mps: 3 },
+    { seconds: 430, mps: 2.1, slope: 0.1 },
+    { seconds: 600, mps: 3 },
+  ])
+  const altitude = hill.altitude.map((metres, second) => metres + (second % 2) * 0.8)
+  const { segments, sentence } = shapeOf({ sport: 'Run', channels: { ...hill, altitude } })
+  const climbed = segments.reduce((sum, { climbMeters }) => sum + (climbMeters ?? 0), 0)
+  assert(Math.abs(climbed - 90) < 4, String(climbed))
+  assert.match(sentence, /with (?:8[789]|9[0-3]) m of climbing/)
 })
 
 test('places alone are enough for a distance', () => {

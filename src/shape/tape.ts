@@ -176,9 +176,11 @@ function pausesOf(time: Float64Array, distance: Float64Array | undefined): Uint8
 
 /** The vendor's word where there is one, else the speed; without either everything that was recorded. */
 function movingOf(kind: SportKind, speed: Float64Array | undefined, isPause: Uint8Array, said: readonly unknown[]): Uint8Array {
+  // Who is said to have never moved was not watched.
+  const isTold = said.includes(true) || said.includes(1)
   return isPause.map((pause, index) => {
     if (pause === 1 || index === 0) return 0
-    const word = said[index]
+    const word = isTold ? said[index] : undefined
     if (typeof word === 'boolean' || word === 0 || word === 1) return Number(word)
     return speed === undefined || at(speed, index) >= TRAITS[kind].idleMps ? 1 : 0
   })

@@ -42,16 +42,15 @@ function weighted(tape: Tape, row: Float64Array | undefined, counts: (index: num
   }
 }
 
-/** Metres that count as climbing only once they add up to more than a barometer's noise. */
+/** Up and down less than this is a barometer's noise. */
 const CLIMB_STEP_M = 2
 
 function climbOf(altitude: Float64Array): Float64Array {
-  let [climbed, low] = [0, at(altitude, 0)]
+  let [climbed, reference] = [0, at(altitude, 0)]
   return altitude.map(metres => {
-    if (metres < low) low = metres
-    if (metres - low < CLIMB_STEP_M) return climbed
-    climbed += metres - low
-    low = metres
+    if (Math.abs(metres - reference) < CLIMB_STEP_M) return climbed
+    climbed += Math.max(0, metres - reference)
+    reference = metres
     return climbed
   })
 }
