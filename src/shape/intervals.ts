@@ -29,6 +29,8 @@ export interface Intervals {
   readonly levels: readonly (Span & { readonly level: number })[]
 }
 
+const lengthOf = ({ from, to }: Span): number => to - from
+
 const SHORTEST_WORK_S = 10
 const SHORTEST_LONE_WORK_S = 180
 const MOST_LONE_SHARE = 0.6
@@ -50,7 +52,9 @@ export function intervalsOf(grid: Cells, effort: Effort): Intervals {
   const [row, hill] = [rowOf(effort.log), rowOf(effort.hill)]
   const { peaks, pieces, noise } = reliefOf(row, hill, soughtIn(effort))
   const likely = peaks.filter(peak => isLongEnough(peak, effort, grid.cellS))
-  const alike = withTheirLike(worksAmong(likely, row, grid.cellS, effort), row, hill, effort)
+  const isInParts = (peak: Peak): boolean => isRegular(cutAtBreaks(spanOf(doing, peak), doing.breaks).map(lengthOf), REPS_SPREAD)
+  const found = worksAmong({ peaks: likely, row, cellS: grid.cellS, leastStep: effort.leastStep, isInParts })
+  const alike = withTheirLike(found, row, hill, effort)
   const chosen = effort.source === 'heartRate' && !isRegular(alike.map(peakLength), BEATS_SPREAD) ? [] : alike
   const works = chosen.length > 0 ? chosen.flatMap(peak => cutAtBreaks(spanOf(doing, peak), doing.breaks)) : boutsOf(grid, doing)
   const isChosen = new Set(chosen)
@@ -101,7 +105,16 @@ function isLongEnough(peak: Peak, { source }: Effort, cellS: number): boolean {
   return seconds >= (peak.step < SHORT_STEP ? SHORT_WORK_S : SHORTEST_WORK_S)
 }
 
-function worksAmong(peaks: readonly Peak[], row: Float64Array, cellS: number, { leastStep }: Effort): Peak[] {
+interface Candidates {
+  readonly peaks: readonly Peak[]
+  readonly row: Float64Array
+  readonly cellS: number
+  readonly leastStep: number
+  /** Breaks cut it into parts of one length. */
+  readonly isInParts: (peak: Peak) => boolean
+}
+
+function worksAmong({ peaks, row, cellS, leastStep, isInParts }: Candidates): Peak[] {
   const usual = median(peaks.map(({ level }) => level))
   const isOuter = (peak: Peak, index: number): boolean =>
     index === 0 || index === peaks.length - 1 || peak.from === 0 || peak.to === row.length
@@ -109,7 +122,7 @@ function worksAmong(peaks: readonly Peak[], row: Float64Array, cellS: number, { 
   const works = aboveTheRest(likely, row, leastStep)
   const inner = works.filter(({ before, after }) => before !== undefined && after !== undefined)
   if (inner.length === 0) return []
-  if (works.length === 1) return inner.filter(peak => isLoneWork(peakLength(peak), row.length, cellS))
+  if (works.length === 1) return inner.filter(peak => isInParts(peak) || isLoneWork(peakLength(peak), row.length, cellS))
   return isMostlyWork(works, row.length) && !isRegular(works.map(peakLength)) ? [] : [...works]
 }
 
@@ -131,6 +144,8 @@ function isMostlyWork(works: readonly Peak[], length: number): boolean {
 }
 
 const CLOCK_SPREAD = 0.12
+/** Repetitions of one distance take a little longer or shorter. */
+const REPS_SPREAD = 0.2
 /** A heart blurs the edges, so that only a pattern can be believed. */
 const BEATS_SPREAD = 0.3
 
@@ -173,7 +188,7 @@ function boutsOf(grid: Cells, { breaks, cells }: Doing): Span[] {
     .filter(({ from, to }) => (to - from) * grid.cellS >= SHORTEST_WORK_S)
   if (grid.tape.kind === 'ride' || bouts.length < FEWEST_BOUTS + (grid.tape.kind === 'run' ? 1 : 0)) return []
   const inner = rests.filter(({ from, to }) => from >= first && to <= last)
-  const isByTheClock = isRegular(bouts.map(({ from, to }) => to - from)) && isRegular(inner.map(({ seconds }) => seconds))
+  const isByTheClock = isRegular(bouts.map(lengthOf)) && isRegular(inner.map(({ seconds }) => seconds))
   return isByTheClock ? bouts : []
 }
 

@@ -47,6 +47,16 @@ test('a standing rest is a recovery, recorded or paused', () => {
   }
 })
 
+test('long repetitions with standing rests are intervals, though together they are most of the run', () => {
+  const shape = shaped([{ ...warm, seconds: 600 }, ...repeated(6, { seconds: 360, mps: 4.1 }, { seconds: 60, mps: 0 }), cool])
+  assert.equal(kindsOf(shape), `warm-up ${'work recovery '.repeat(5)}work cool-down`)
+})
+
+test('a run that swells and ebbs over minutes has no intervals', () => {
+  const waves = Array.from({ length: 300 }, (_, index) => ({ seconds: 10, mps: 3 + 0.5 * Math.sin(index / 8) }))
+  assert.doesNotMatch(kindsOf(shaped(waves)), /work/)
+})
+
 test('red lights and auto-pauses leave a steady run in one piece', () => {
   const shape = shaped(
     [400, 700, 300, 900, 350].flatMap((seconds, index) => [
@@ -180,6 +190,7 @@ test('a climb is counted, a barometer that flutters is not', () => {
   const hill = recording([
     { seconds: 600, mps: 3 },
     { seconds: 430, mps: 2.1, slope: 0.1 },
+    { seconds: 300, mps: 3.2, slope: -0.05 },
     { seconds: 600, mps: 3 },
   ])
   const altitude = hill.altitude.map((metres, second) => metres + (second % 2) * 0.8)
