@@ -57,6 +57,12 @@ test('a run that swells and ebbs over minutes has no intervals', () => {
   assert.doesNotMatch(kindsOf(shaped(waves)), /work/)
 })
 
+test('a few walks at odd times leave a run without intervals', () => {
+  const walk: Stretch = { seconds: 50, mps: 1.3 }
+  const shape = shaped([500, 900, 300, 1200].flatMap(seconds => [{ seconds, mps: 3 }, walk]))
+  assert.doesNotMatch(kindsOf(shape), /work/)
+})
+
 test('red lights and auto-pauses leave a steady run in one piece', () => {
   const shape = shaped(
     [400, 700, 300, 900, 350].flatMap((seconds, index) => [

@@ -48,11 +48,11 @@ const foundIn = ({ sport, channels }: Workout): Timed[] =>
 
 const scored = (workouts: readonly Workout[]): Score => total(workouts.map(workout => scoreOf(workout.truth, foundIn(workout))))
 
-function isFound(workouts: readonly Workout[], fewest: number): void {
+function isFound(workouts: readonly Workout[], fewest: number, least = 0.95): void {
   const { truth, found, hits } = scored(workouts)
   const said = `${hits} of ${truth} found, ${found - hits} found in vain, in ${workouts.length} workouts`
   assert(workouts.length >= fewest && truth >= 3 * fewest, said)
-  assert(hits / truth >= 0.95, said)
+  assert(hits / truth >= least, said)
   assert(hits / found >= 0.95, said)
 }
 
@@ -79,8 +79,8 @@ test("the simulator's track and tempo sessions are found", () => {
   isFound(simulated(130, 'intervals', 'tempo'), 130)
 })
 
-test("the simulator's hill repeats are found", () => {
-  isFound(simulated(50, 'hills'), 50)
+test("the simulator's hill repeats are found, the doubtful ones among them by their likeness to the others", () => {
+  isFound(simulated(60, 'hills'), 60, 0.97)
 })
 
 test("the simulator's lengths in the pool are found by their rests", () => {
