@@ -53,8 +53,9 @@ describe('an import that is followed', () => {
     const last = await stream.next(({ event, data }) => event === 'import' && data['status'] === 'completed')
     assert.deepEqual(last.data, await ask('GET', `/v1/imports/${id}`))
     assert.equal(last.data['message'], `Completed: ${ACTIVITIES} activities imported`)
-    assert(stream.events.every(({ data }) => data['id'] === id))
-    const paused = stream.events.find(({ data }) => data['status'] === 'rate_limited')
+    const told = stream.events.filter(({ event }) => event === 'import')
+    assert(told.every(({ data }) => data['id'] === id))
+    const paused = told.find(({ data }) => data['status'] === 'rate_limited')
     assert.match(String(paused?.data['message']), /^Rate limited, resuming /)
   })
 
