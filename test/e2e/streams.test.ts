@@ -56,8 +56,10 @@ describe('streams', () => {
       const answer = await fetch(`${server.url}/v1/activities`, { headers })
       return ((await answer.json()) as { items: { streams: string }[] }).items.map(({ streams }) => streams)
     }
-    const isOver = (all: readonly string[]): boolean => all.every(state => state === 'success' || state === 'unavailable')
-    await until(async () => (await states()).length === ACTIVITIES && isOver(await states()))
+    await until(async () => {
+      const over = (await states()).filter(state => state === 'success' || state === 'unavailable')
+      return over.length === ACTIVITIES
+    })
     const fetched = (await states()).filter(state => state === 'success').length
     assert(fetched >= ACTIVITIES - 1)
 
