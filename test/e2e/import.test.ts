@@ -12,6 +12,7 @@ import { until } from '../waiting.ts'
 /** Fewer than what one window of 15 minutes allows. */
 const ACTIVITIES = 40
 const SPEED = ['--speed', '60']
+const QUARTER_MS = 900_000
 
 interface Import {
   readonly id: string
@@ -51,6 +52,10 @@ describe('an import', () => {
     folder.remove()
   })
   const cli = async (...words: string[]): ReturnType<typeof paceline> => await paceline(folder.path, settings, ...words)
+  const fastTime = (): number => {
+    const anchor = Date.parse(settings['PACELINE_CLOCK_ANCHOR'] ?? '')
+    return anchor + (Date.now() - anchor) * 60
+  }
   const get = async <T>(path: string): Promise<T> => (await (await fetch(`${server.url}${path}`, { headers })).json()) as T
   const newest = async (): Promise<Import | undefined> => (await get<{ items: Import[] }>('/v1/imports?limit=1')).items[0]
 
@@ -99,7 +104,9 @@ describe('an import', () => {
   })
 
   test('goes on when the one who looks leaves', async () => {
-    const fault = { vendor: 'strava', kind: '429', times: 1 }
+    // The pause lasts to the end of the window: long enough to be seen. At the import's own route: streams are fetched meanwhile.
+    await until(() => fastTime() % QUARTER_MS < QUARTER_MS / 2)
+    const fault = { vendor: 'strava', kind: '429', route: '/api/v3/athlete/activities', times: 1 }
     await fetch(`${simulator.found}/_sim/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
