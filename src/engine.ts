@@ -204,6 +204,7 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
     onNews: (...news) => streams.arrived(...news),
     pollMinutes: config.pollMinutes,
     isAlone: foundation.database.kind === 'pglite',
+    receivesPushes: false,
   })
   foundation.metrics.collect('imports', () => imports.gauges())
   return { accounts, connections, parting, activities, imports, streams }

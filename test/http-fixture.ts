@@ -101,6 +101,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     vendor: () => undefined,
     onNews: () => Promise.resolve(),
     pollMinutes: 30,
+    receivesPushes: false,
   })
   const streams = new Streams({
     database,

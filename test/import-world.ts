@@ -177,6 +177,7 @@ export class ImportWorld {
       vendor,
       onNews: (...news) => this.onNews(...news),
       pollMinutes: this.#options.pollMinutes ?? 43_200,
+      receivesPushes: true,
     })
     const schedules = imports.schedules()
     const worker = imports.work()

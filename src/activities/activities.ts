@@ -30,6 +30,8 @@ const store = loadQueries(new URL('store.sql', import.meta.url), [
   'storeSummaries',
   'storeDetails',
   'storePhotos',
+  'detailFailed',
+  'photosFailed',
   'removeMissing',
   'storeCheckins',
   'createManual',
@@ -56,6 +58,8 @@ export type Stored = 'inserted' | 'changed' | 'unchanged'
 export interface Counts {
   readonly listed: number
   readonly detailed: number
+  /** Listed ones whose detail could not be had. */
+  readonly parked: number
   /** Activities whose photos are to be fetched, and whose photos were. */
   readonly photosOwed: number
   readonly photosSynced: number
@@ -72,6 +76,13 @@ export interface Owed {
   readonly excluding?: readonly string[]
   /** Have a detail that is out of date. */
   readonly also?: readonly string[]
+  /** What failed after that is left alone; nothing unless said. */
+  readonly failedBefore?: Date | undefined
+}
+
+export interface Failure {
+  readonly externalId: string
+  readonly what: 'detail' | 'photos'
 }
 
 export interface PageAsked {
@@ -187,13 +198,28 @@ export class Activities {
   }
 
   /** Activities without a detail, newest first. */
-  async owed(athleteId: string, vendor: 'strava', { limit, excluding = [], also = [] }: Owed): Promise<string[]> {
-    return externalIds(await this.#database.query(reading.owed, [athleteId, vendor, excluding, limit, also]))
+  async owed(
+    athleteId: string,
+    vendor: 'strava',
+    { limit, excluding = [], also = [], failedBefore = this.#now() }: Owed,
+  ): Promise<string[]> {
+    const asked = [athleteId, vendor, excluding, limit, also, failedBefore]
+    return externalIds(await this.#database.query(reading.owed, asked))
   }
 
   /** Activities with photos that were not fetched, or not since their number changed; newest first. */
-  async owedPhotos(athleteId: string, vendor: 'strava', { limit, excluding = [] }: Owed): Promise<string[]> {
-    return externalIds(await this.#database.query(reading.owedPhotos, [athleteId, vendor, excluding, limit]))
+  async owedPhotos(
+    athleteId: string,
+    vendor: 'strava',
+    { limit, excluding = [], failedBefore = this.#now() }: Owed,
+  ): Promise<string[]> {
+    return externalIds(await this.#database.query(reading.owedPhotos, [athleteId, vendor, excluding, limit, failedBefore]))
+  }
+
+  /** The detail, or the photos, could not be had: whoever polls leaves them alone for a while. */
+  async failed(tx: Queryable, athleteId: string, vendor: 'strava', failure: Failure): Promise<void> {
+    const statement = failure.what === 'detail' ? store.detailFailed : store.photosFailed
+    await tx.query(statement, [athleteId, vendor, failure.externalId, this.#now()])
   }
 
   async counts(athleteId: string, vendor: keyof Summaries, tx: Queryable = this.#database): Promise<Counts> {

@@ -26,25 +26,27 @@ where activity_id = $1
 order by taken_at nulls last, unique_id;
 
 -- name: owed
--- $5: also these, though they have one.
+-- $5: also these, though they have one. $6: what failed after that is left alone.
 select external_activity_id as "externalId"
 from activity
 where athlete_id = $1 and provider = $2 and (detailed_at is null or external_activity_id = any ($5::text[]))
-  and external_activity_id <> all ($3::text[])
+  and external_activity_id <> all ($3::text[]) and (detail_failed_at is null or detail_failed_at <= $6)
 order by start_time desc, id desc
 limit $4;
 
 -- name: owedPhotos
+-- $5: what failed after that is left alone.
 select external_activity_id as "externalId"
 from activity
 where athlete_id = $1 and provider = $2 and detailed_at is not null and photo_count > 0 and photos_synced_at is null
-  and external_activity_id <> all ($3::text[])
+  and external_activity_id <> all ($3::text[]) and (photos_failed_at is null or photos_failed_at <= $5)
 order by start_time desc, id desc
 limit $4;
 
 -- name: counts
 -- In activities, also the photos: one call fetches all photos of one.
 select count(*) as listed, count(detailed_at) as detailed,
+  count(*) filter (where detailed_at is null and detail_failed_at is not null) as parked,
   count(*) filter (where detailed_at is not null and photo_count > 0 and photos_synced_at is null) as "photosOwed",
   count(photos_synced_at) as "photosSynced"
 from activity

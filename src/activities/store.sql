@@ -1,23 +1,22 @@
 -- name: storeSummaries
 -- A page of a list in one statement. It travels as one JSON text, so that a value which is missing shifts nothing. What a summary does
 -- not mention stays; detail, laps and photos are never touched. Sorted, so that two who store the same page wait and do not deadlock.
+-- Whether it changed is seen by what the list said before: the columns may hold what the detail says, which can differ for ever.
 with given as (
-  select g.id, g.external_id, m.*,
-    (m.name, m.sport, m.start_time, m.timezone, m.elapsed_seconds, m.moving_seconds, m.distance_meters, m.manual, m.photo_count, m.summary)
-      is not distinct from
-    (a.name, a.sport, a.start_time, a.timezone, a.elapsed_seconds, a.moving_seconds, a.distance_meters, a.manual, a.photo_count, a.summary)
-      as same,
-    a.updated_at_utc as known_update
+  select g.id, g.external_id, m.*, coalesce(a.summary = g.summary, false) as same, a.updated_at_utc as known_update
   from jsonb_to_recordset($4::text::jsonb) as g (
     id uuid, external_id text, name text, sport text, start_time timestamptz(3), timezone text, elapsed_seconds integer,
     moving_seconds integer, distance_meters double precision, manual boolean, photo_count integer, summary jsonb)
   left join activity a on a.athlete_id = $1 and a.provider = $2 and a.external_activity_id = g.external_id
   cross join lateral (
-    select coalesce(g.name, a.name, 'Untitled') as name, coalesce(g.sport, a.sport, 'Workout') as sport, g.start_time,
-      coalesce(g.timezone, a.timezone) as timezone, coalesce(g.elapsed_seconds, a.elapsed_seconds) as elapsed_seconds,
-      coalesce(g.moving_seconds, a.moving_seconds) as moving_seconds,
-      coalesce(g.distance_meters, a.distance_meters) as distance_meters, coalesce(g.manual, a.manual, false) as manual,
-      coalesce(g.photo_count, a.photo_count, 0) as photo_count, g.summary) as m
+    select a.name, a.sport, a.start_time, a.timezone, a.elapsed_seconds, a.moving_seconds, a.distance_meters, a.manual, a.photo_count,
+      a.summary
+    where a.summary = g.summary
+    union all
+    select coalesce(g.name, a.name, 'Untitled'), coalesce(g.sport, a.sport, 'Workout'), g.start_time, coalesce(g.timezone, a.timezone),
+      coalesce(g.elapsed_seconds, a.elapsed_seconds), coalesce(g.moving_seconds, a.moving_seconds),
+      coalesce(g.distance_meters, a.distance_meters), coalesce(g.manual, a.manual, false), coalesce(g.photo_count, a.photo_count, 0), g.summary
+    where a.summary is distinct from g.summary) as m
 ), stored as (
   insert into activity as a (id, athlete_id, provider, external_activity_id, name, sport, start_time, timezone, elapsed_seconds,
     moving_seconds, distance_meters, manual, photo_count, summary, first_seen_at_utc, last_seen_at_utc, updated_at_utc)
@@ -30,6 +29,8 @@ with given as (
     elapsed_seconds = excluded.elapsed_seconds, moving_seconds = excluded.moving_seconds,
     distance_meters = excluded.distance_meters, manual = excluded.manual, photo_count = excluded.photo_count,
     photos_synced_at = case when excluded.photo_count = a.photo_count then a.photos_synced_at end,
+    detail_failed_at = case when excluded.summary = a.summary then a.detail_failed_at end,
+    photos_failed_at = case when excluded.summary = a.summary then a.photos_failed_at end,
     summary = excluded.summary, last_seen_at_utc = excluded.last_seen_at_utc, updated_at_utc = excluded.updated_at_utc
   returning a.id, a.external_activity_id, a.name, a.sport, a.start_time
 )
@@ -60,7 +61,7 @@ update activity a set
   manual = coalesce(g.manual, a.manual), photo_count = coalesce(g.photo_count, a.photo_count),
   photos_synced_at = case when coalesce(g.photo_count, a.photo_count) = a.photo_count then a.photos_synced_at end,
   description = g.description, detail = g.detail, laps = coalesce(g.laps, a.laps), splits = coalesce(g.splits, a.splits),
-  detailed_at = $3, last_seen_at_utc = $3,
+  detailed_at = $3, detail_failed_at = null, last_seen_at_utc = $3,
   updated_at_utc = case
     when (a.detail, a.laps, a.splits) is not distinct from (g.detail, coalesce(g.laps, a.laps), coalesce(g.splits, a.splits))
     then a.updated_at_utc else $3 end
@@ -82,7 +83,7 @@ with given as (
   order by a.external_activity_id
   for update
 ), synced as (
-  update activity a set photos_synced_at = $3
+  update activity a set photos_synced_at = $3, photos_failed_at = null
   from held h
   where a.id = h.id
   returning a.id, a.external_activity_id
@@ -101,6 +102,12 @@ with given as (
 )
 select external_activity_id as "externalId"
 from synced;
+
+-- name: detailFailed
+update activity set detail_failed_at = $4 where athlete_id = $1 and provider = $2 and external_activity_id = $3;
+
+-- name: photosFailed
+update activity set photos_failed_at = $4 where athlete_id = $1 and provider = $2 and external_activity_id = $3;
 
 -- name: removeMissing
 -- Photos and streams go with their activity.

@@ -1,5 +1,7 @@
 // Where an import stands, as it is kept in `import_jobs.sync_cursor`. The first four names are the document's; the others are what the
 // phases need. Every field has a meaning after a kill at any point.
+import type { PauseCause } from './job-store.ts'
+
 export interface Cursor {
   /** Start of the oldest that was listed, or of the oldest range that was read, in epoch seconds: the next page or range ends there. */
   readonly before?: number
@@ -13,10 +15,14 @@ export interface Cursor {
   readonly later: readonly string[]
   /** Activities that a renewed list showed changed: their details are asked again. */
   readonly changed: readonly string[]
-  /** Activities whose photos could not be had. */
+  /** Activities whose photos could not be had, and those of them that are asked once more at the end. */
   readonly withoutPhotos: readonly string[]
+  readonly laterPhotos: readonly string[]
   /** Failures in a row. */
   readonly trouble: number
+  /** Runs in a row that ended with a fault of ours, and why the last pause was made. */
+  readonly faults: number
+  readonly pausedBy?: PauseCause
   /** What an incremental list showed, for seeing deletions. */
   readonly seen: readonly string[]
   /** Garmin: activities that were here when the import began, and at the last look. */
@@ -35,7 +41,9 @@ const START: Cursor = {
   later: [],
   changed: [],
   withoutPhotos: [],
+  laterPhotos: [],
   trouble: 0,
+  faults: 0,
   seen: [],
 }
 

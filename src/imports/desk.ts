@@ -36,11 +36,13 @@ export interface ImportsParts {
   readonly pollMinutes: number
   /** No other process can have the store. */
   readonly isAlone?: boolean
+  /** What vendors send by themselves reaches `pushed`; without that Garmin's history would be sent to nobody, and not again. */
+  readonly receivesPushes: boolean
 }
 
 export type Started =
   | { readonly outcome: 'new' | 'running'; readonly job: ImportJob }
-  | { readonly outcome: 'not_connected' | 'needs_reauth' }
+  | { readonly outcome: 'not_connected' | 'needs_reauth' | 'not_received' }
 
 export interface ImportView {
   readonly job: ImportJob
@@ -95,8 +97,12 @@ export class Imports {
     const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
     return [
       every('imports-sweep', '* * * * *', async () => {
-        await this.poll()
-        await this.#worker.sweep()
+        // The safety net first, and whatever becomes of it, the rest.
+        try {
+          await this.#worker.sweep()
+        } finally {
+          await this.poll()
+        }
       }),
       every('imports-prune', '10 4 * * *', () => this.#store.prune(clock.now() - KEPT_MS)),
     ]
@@ -107,6 +113,7 @@ export class Imports {
     const connection = await connections.find(athleteId, vendor)
     if (connection === undefined) return { outcome: 'not_connected' }
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
+    if (vendor === 'garmin' && !this.#parts.receivesPushes) return { outcome: 'not_received' }
     // Without a complete sync there is nothing to add to.
     const type = connection.lastSyncAt === null ? 'full' : wish.type
     const wanted = { athleteId, vendor, type, restart: wish.restart ?? false, connectedAt: connection.connectedAt }
@@ -185,15 +192,15 @@ export class Imports {
   async #counts({ athleteId, vendor, cursor }: ImportJob): Promise<Counts> {
     if (vendor === 'strava') return await this.#parts.activities.counts(athleteId, vendor)
     const listed = cursor.activities_imported
-    return { listed, detailed: listed, photosOwed: 0, photosSynced: 0 }
+    return { listed, detailed: listed, parked: 0, photosOwed: 0, photosSynced: 0 }
   }
 
   /** When the details and photos that are owed will be here, the other athletes' imports considered. */
-  async #eta(job: ImportJob, { listed, detailed, photosOwed }: Counts): Promise<number | undefined> {
+  async #eta(job: ImportJob, { listed, detailed, parked, photosOwed }: Counts): Promise<number | undefined> {
     if (job.total === undefined || job.status === 'completed' || job.status === 'failed' || job.vendor !== 'strava')
       return undefined
     const others = await this.#store.othersOwe(job)
-    return await this.#parts.quota.forecast(job.vendor, { mine: listed - detailed + photosOwed, others })
+    return await this.#parts.quota.forecast(job.vendor, { mine: listed - detailed - parked + photosOwed, others })
   }
 
   async #run(job: ImportJob, leaseMs: number, signal: AbortSignal): Promise<Ending> {

@@ -38,8 +38,12 @@ where id = $1 and epoch = $2 and status = 'started'
 returning id
 
 -- name: pause
+-- The cursor keeps what the next run is to know: why it waited, and how many faults came in a row.
 update import_jobs
-set status = 'rate_limited', retry_after = $3, pause = $4, lease_owner = null, lease_expires_at = null, updated_at = $5
+set status = 'rate_limited', retry_after = $3, pause = $4,
+    sync_cursor = sync_cursor || jsonb_build_object('pausedBy', $4::text, 'faults',
+      case when $4 = 'fault' then coalesce((sync_cursor->>'faults')::integer, 0) + 1 else 0 end),
+    lease_owner = null, lease_expires_at = null, updated_at = $5
 where id = $1 and epoch = $2 and status = 'started'
 returning id
 
@@ -80,7 +84,7 @@ select id from import_jobs where status = 'queued' or (status = 'rate_limited' a
 
 -- name: unserved
 -- Of these connections those that no import is at, and none has been at since $4 nor since the consent. Of the vendors in $5, a full
--- import that failed is a person's to start again.
+-- import that failed is a person's to start again. Who was looked at longest ago comes first, however that went.
 select c.place
 from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[])
   with ordinality as c (athlete_id, vendor, consented_at, since, place)
@@ -91,7 +95,7 @@ where not exists (
       or (j.created_at >= c.consented_at
         and (j.created_at > c.since or (j.status = 'failed' and j.type = 'full' and j.vendor = any ($5::text[])))))
 )
-order by c.place
+order by (select max(j.created_at) from import_jobs j where j.athlete_id = c.athlete_id and j.vendor = c.vendor) nulls first, c.place
 
 -- name: lastPoll
 select max(created_at) as at from import_jobs where vendor = $1 and type = 'incremental'

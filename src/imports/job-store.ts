@@ -28,8 +28,8 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
 ])
 
 export type ImportType = 'full' | 'incremental'
-/** No permit; no budget service; a vendor in trouble; a vendor that was asked to send and will. */
-export type PauseCause = 'quota' | 'budget' | 'vendor' | 'push'
+/** No permit; no budget service; a vendor in trouble; a vendor that was asked to send and will; a fault of ours. */
+export type PauseCause = 'quota' | 'budget' | 'vendor' | 'push' | 'fault'
 
 export interface ImportJob {
   readonly id: string
@@ -191,8 +191,7 @@ export class JobStore {
       connections.map(({ since }) => since),
       byHand,
     ])
-    const places = new Set(rows.map(({ place }) => place))
-    return connections.filter((_, index) => places.has(index + 1))
+    return rows.flatMap(({ place }) => connections[place - 1] ?? [])
   }
 
   /** When the last incremental import of anybody was made. */

@@ -17,12 +17,14 @@ export function messageOf(told: Told, zone: string, now: number): string {
   const { status, imported, total, retryAfter, noun } = told
   if (status === 'failed') return told.error ?? 'The import failed.'
   if (status === 'completed') return imported === 0 ? `Completed: no new ${noun}` : `Completed: ${imported} ${noun} imported`
-  // What the vendor was asked to send is on its way: nobody is rationed.
-  if (status === 'rate_limited' && retryAfter !== undefined && told.pause !== 'push') {
+  if (status === 'rate_limited' && retryAfter !== undefined && !isUnrationed(told.pause)) {
     return told.pause === 'budget' ? 'Waiting for the budget service' : `Rate limited, resuming ${whenIn(zone, retryAfter, now)}`
   }
   return total === undefined ? 'Importing' : `Importing: ${imported} of ${total} ${noun}`
 }
+
+/** What the vendor was asked to send is on its way, or the fault is ours: nobody is rationed. */
+const isUnrationed = (pause: PauseCause | undefined): boolean => pause === 'push' || pause === 'fault'
 
 /** "tomorrow" only if it is another date where the athlete is. */
 function whenIn(timeZone: string, at: number, now: number): string {

@@ -3,6 +3,8 @@
 // failed in passing.
 import type { Activities, Stored } from '../activities/activities.ts'
 import type { Queryable } from '../db/db.ts'
+import { tell } from '../kernel/channels.ts'
+import { PacelineError } from '../kernel/errors.ts'
 import {
   STRAVA_PER_PAGE_MAX,
   type Page,
@@ -10,7 +12,7 @@ import {
   type StravaEndpoints,
   type StravaPhoto,
 } from '../vendors/vendors.ts'
-import type { Cursor, Phase } from './cursor.ts'
+import { readCursor, type Cursor, type Phase } from './cursor.ts'
 import type { Ending } from './fetching.ts'
 import { afterPage } from './paging.ts'
 import type { Bad, Run } from './run.ts'
@@ -22,6 +24,7 @@ export interface StravaImportParts {
 }
 
 const BATCH = 50
+const FAILED_PAUSE_MS = 86_400_000
 const VENDOR = 'strava'
 const PHASES = ['list', 'details', 'photos', 'again'] as const satisfies readonly Phase[]
 type StravaPhase = (typeof PHASES)[number]
@@ -40,7 +43,7 @@ export class StravaImport {
   }
 
   async run(): Promise<Ending> {
-    const renewed = this.#isResumed() ? await this.#newestPage() : undefined
+    const renewed = this.#isResumed() ? await this.#newestPages() : undefined
     if (renewed !== undefined) return renewed
     // What a renewed list brought owes its detail, however far the import was.
     for (const phase of this.#run.cursor.phase === 'list' ? PHASES : PHASES.slice(1)) {
@@ -50,9 +53,10 @@ export class StravaImport {
     return this.#run.completed(this.#run.total === 0)
   }
 
-  /** An incremental one that is still listing would take what the newest page brings for deleted. */
+  /** After an outage the list also shows whether the vendor is back. Pauses of our own are short and many: what is new can wait. */
   #isResumed(): boolean {
-    const { phase, before } = this.#run.cursor
+    const { phase, before, pausedBy } = this.#run.cursor
+    if (pausedBy === 'budget' || pausedBy === 'fault') return false
     return phase !== 'list' || (before !== undefined && this.#run.since === undefined)
   }
 
@@ -79,7 +83,7 @@ export class StravaImport {
       if (answer.kind !== 'value') return await this.#run.stuck(answer, 'the list of activities')
       const { items, broken } = answer.value
       const next = afterPage(this.#run.cursor, { seconds: items.map(secondOf), unread: broken.length })
-      const lost = await this.#storePage(answer.value, { ...next.cursor, seen: this.#seen(answer.value), trouble: 0 })
+      const { lost } = await this.#storePage(answer.value, { ...next.cursor, seen: this.#seen(answer.value), trouble: 0 })
       if (lost !== undefined) return lost
       if (next.isLast || this.#reachesBack(items)) return await this.#listed()
     }
@@ -96,15 +100,24 @@ export class StravaImport {
     return since !== undefined && items.some(({ start_date }) => Date.parse(start_date) < since)
   }
 
-  /** An import that lasts days shows what was added meanwhile at each resume. */
-  async #newestPage(): Promise<Ending | undefined> {
-    const answer = await this.#run.ask(this.#endpoints.activityList(pageAsked(undefined, 1)), 'live')
-    if (answer.kind === 'end') return answer.ending
-    if (answer.kind === 'value') return await this.#storePage(answer.value, this.#run.cursor)
-    return await this.#run.stuck(answer, 'the list of activities')
+  /** An import that lasts days shows what was added meanwhile at each resume: pages of nothing but news, and one more. */
+  async #newestPages(): Promise<Ending | undefined> {
+    let place = readCursor({})
+    for (;;) {
+      const answer = await this.#run.ask(this.#endpoints.activityList(pageAsked(place.before, place.page)), 'live')
+      if (answer.kind === 'end') return answer.ending
+      if (answer.kind !== 'value') return await this.#run.stuck(answer, 'the list of activities')
+      const { items, broken } = answer.value
+      const { lost, freshCount } = await this.#storePage(answer.value, this.#run.cursor)
+      if (lost !== undefined || freshCount === 0 || freshCount < items.length) return lost
+      place = afterPage(place, { seconds: items.map(secondOf), unread: broken.length }).cursor
+    }
   }
 
-  async #storePage({ items, broken }: Page<StravaActivity>, cursor: Cursor): Promise<Ending | undefined> {
+  async #storePage(
+    { items, broken }: Page<StravaActivity>,
+    cursor: Cursor,
+  ): Promise<{ readonly lost: Ending | undefined; readonly freshCount: number }> {
     const { athleteId } = this.#run
     let fresh: string[] = []
     this.#run.noticeBroken(broken)
@@ -116,10 +129,10 @@ export class StravaImport {
       return { ...cursor, changed: [...new Set([...cursor.changed, ...those('changed')])] }
     })
     if (lost === undefined && fresh.length > 0) await this.#onNews(athleteId, VENDOR, fresh)
-    return lost
+    return { lost, freshCount: fresh.length }
   }
 
-  /** What a renewed list should have shown and did not has been deleted at the vendor. */
+  /** What a renewed list should have shown and did not may have been deleted, or moved: its detail tells. */
   async #listed(): Promise<Ending | undefined> {
     const { since, athleteId } = this.#run
     if (since === undefined) return undefined
@@ -127,30 +140,34 @@ export class StravaImport {
       const ours = await this.#activities.startedSince(tx, athleteId, VENDOR, new Date(since))
       const seen = new Set(this.#run.cursor.seen)
       const gone = ours.filter(externalId => !seen.has(externalId))
-      await this.#activities.removeMissing(tx, athleteId, VENDOR, gone)
-      await this.#count(tx)
-      return undefined
+      return { ...this.#run.cursor, seen: [], changed: [...new Set([...this.#run.cursor.changed, ...gone])] }
     })
   }
 
   /** Of a full import, all there are; of an incremental one, those that it brings. */
   async #count(tx: Queryable): Promise<void> {
     const { athleteId, since, cursor } = this.#run
-    const { listed, detailed } = await this.#activities.counts(athleteId, VENDOR, tx)
-    this.#run.total = since === undefined ? listed : cursor.activities_imported + listed - detailed
+    const { listed, detailed, parked } = await this.#activities.counts(athleteId, VENDOR, tx)
+    this.#run.total = since === undefined ? listed : cursor.activities_imported + listed - detailed - parked
   }
 
   async #details(): Promise<Ending | undefined> {
     for (;;) {
       const excluding = [...this.#run.cursor.later, ...this.#run.problems.map(({ externalId }) => externalId)]
       const also = this.#run.cursor.changed
-      const owed = await this.#activities.owed(this.#run.athleteId, VENDOR, { limit: BATCH, excluding, also })
+      const asked = { limit: BATCH, excluding, also, failedBefore: this.#failedBefore() }
+      const owed = await this.#activities.owed(this.#run.athleteId, VENDOR, asked)
       if (owed.length === 0) return undefined
       for (const externalId of owed) {
         const ending = await this.#detail(externalId, () => this.#later(externalId))
         if (ending !== undefined) return ending
       }
     }
+  }
+
+  /** A poll asks again for what failed after a day; a full import for everything. */
+  #failedBefore(): Date | undefined {
+    return this.#run.since === undefined ? undefined : new Date(this.#run.now() - FAILED_PAUSE_MS)
   }
 
   async #again(): Promise<Ending | undefined> {
@@ -160,8 +177,10 @@ export class StravaImport {
       const ending = await this.#detail(externalId, reason => this.#problem(externalId, reason, failed), without)
       if (ending !== undefined) return ending
     }
-    // Those of the details that came only now.
-    return await this.#photos()
+    const { withoutPhotos, laterPhotos } = this.#run.cursor
+    const others = withoutPhotos.filter(externalId => !laterPhotos.includes(externalId))
+    // Also those of the details that came only now.
+    return (await this.#run.commit({ ...this.#run.cursor, withoutPhotos: others, laterPhotos: [] })) ?? (await this.#photos())
   }
 
   /** One detail. `onTrouble`: what to do when it failed in passing. */
@@ -183,7 +202,7 @@ export class StravaImport {
         return undefined
       })
     }
-    return await this.#run.commit(settled, async tx => {
+    return await this.#store(externalId, settled, async tx => {
       const stored = await this.#activities.storeDetails(tx, this.#run.athleteId, VENDOR, [answer.value])
       // One that was edited had been imported before.
       const imported = [...stored.values()].filter(what => what === 'inserted').length
@@ -191,11 +210,22 @@ export class StravaImport {
     })
   }
 
+  /** One that the database does not take must not hold up the others: the fault is told, and the athlete. */
+  async #store(externalId: string, settled: Cursor, work: (tx: Queryable) => Promise<Cursor>): Promise<Ending | undefined> {
+    try {
+      return await this.#run.commit(settled, work)
+    } catch (error) {
+      if (error instanceof PacelineError) throw error
+      tell('paceline:fault', { where: 'imports', error })
+      return await this.#problem(externalId, 'it cannot be stored', settled)
+    }
+  }
+
   async #photos(): Promise<Ending | undefined> {
     const { athleteId } = this.#run
     for (;;) {
-      const excluding = this.#run.cursor.withoutPhotos
-      const [externalId] = await this.#activities.owedPhotos(athleteId, VENDOR, { limit: 1, excluding })
+      const asked = { limit: 1, excluding: this.#run.cursor.withoutPhotos, failedBefore: this.#failedBefore() }
+      const [externalId] = await this.#activities.owedPhotos(athleteId, VENDOR, asked)
       if (externalId === undefined) return undefined
       const answer = await this.#run.ask(this.#endpoints.activityPhotos(externalId), 'backfill')
       if (answer.kind === 'end') return answer.ending
@@ -219,11 +249,16 @@ export class StravaImport {
   }
 
   async #withoutPhotos(externalId: string, answer: Bad): Promise<Ending | undefined> {
+    const { cursor } = this.#run
     const isTrouble = answer.kind === 'trouble'
-    const trouble = isTrouble ? this.#run.cursor.trouble + 1 : 0
-    const withoutPhotos = [...this.#run.cursor.withoutPhotos, externalId]
+    const withoutPhotos = [...cursor.withoutPhotos, externalId]
+    const next = { ...cursor, withoutPhotos, trouble: isTrouble ? cursor.trouble + 1 : 0 }
+    if (isTrouble && cursor.phase !== 'again') {
+      const later = { ...next, laterPhotos: [...cursor.laterPhotos, externalId] }
+      return (await this.#run.commit(later)) ?? this.#run.restIfTroubled()
+    }
     if (answer.kind !== 'gone') this.#run.notice({ externalId, reason: `photos: ${answer.reason}` })
-    return (await this.#run.commit({ ...this.#run.cursor, withoutPhotos, trouble })) ?? this.#run.restIfTroubled()
+    return (await this.#park(externalId, 'photos', next)) ?? this.#run.restIfTroubled()
   }
 
   /** Asked once more at the end, which then says why it fails. */
@@ -235,7 +270,14 @@ export class StravaImport {
   /** Keeps its summary, is told to the athlete, and blocks nothing. */
   async #problem(externalId: string, reason: string, cursor: Cursor): Promise<Ending | undefined> {
     this.#run.notice({ externalId, reason })
-    return await this.#run.commit(cursor)
+    return await this.#park(externalId, 'detail', cursor)
+  }
+
+  async #park(externalId: string, what: 'detail' | 'photos', cursor: Cursor): Promise<Ending | undefined> {
+    return await this.#run.commit(cursor, async tx => {
+      await this.#activities.failed(tx, this.#run.athleteId, VENDOR, { externalId, what })
+      return undefined
+    })
   }
 }
 

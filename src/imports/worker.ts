@@ -4,6 +4,7 @@ import type { Bell } from '../bell/bell.ts'
 import type { Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { PacelineError } from '../kernel/errors.ts'
 import { service, type Service } from '../kernel/service.ts'
 import type { Ending } from './fetching.ts'
 import type { ImportJob, JobStore } from './job-store.ts'
@@ -26,6 +27,9 @@ export interface WorkerParts {
 
 /** Longer than a call with its retry may take (real time). */
 const LEASE_MS = 120_000
+/** With pauses that double from a minute to an hour: about five hours. */
+const FAULTS_MAX = 10
+const FAULTY = 'Paceline itself fails at this import; the log says why. What was fetched is kept: start it again after an update.'
 /** Imports at a time in one process; they share the vendors' budget anyway. */
 const AT_ONCE = 8
 
@@ -72,11 +76,22 @@ export class ImportWorker {
       await this.#end(job, await this.#parts.run(job, this.#leaseMs, this.#stopping))
     } catch (error) {
       if (!this.#stopping.aborted) tell('paceline:fault', { where: 'imports', error })
-      // The sweep, or another process, takes it up again from its cursor.
-      await this.#parts.store.release(job, this.#parts.clock.now()).catch((failure: unknown) => {
+      await this.#broken(job, error).catch((failure: unknown) => {
         tell('paceline:fault', { where: 'imports', error: failure })
       })
     }
+  }
+
+  /** What passes (a shutdown, a server that is away) is taken up again at once; a fault of ours more and more seldom, and not for ever. */
+  async #broken(job: ImportJob, error: unknown): Promise<void> {
+    const { store, clock } = this.#parts
+    if (this.#stopping.aborted || error instanceof PacelineError) {
+      await store.release(job, clock.now())
+      return
+    }
+    const { faults } = job.cursor
+    if (faults >= FAULTS_MAX) await this.#end(job, { ending: 'failed', code: 'PACE_INTERNAL', sentence: FAULTY })
+    else await this.#end(job, { ending: 'paused', until: clock.now() + Math.min(2 ** faults, 60) * 60_000, cause: 'fault' })
   }
 
   async #end(job: ImportJob, ending: Ending): Promise<void> {

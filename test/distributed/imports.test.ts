@@ -2,6 +2,7 @@ import { after } from 'node:test'
 import { openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { importLifecycleContract } from '../contract/import-lifecycle.contract.ts'
+import { importsLessonsContract } from '../contract/imports-lessons.contract.ts'
 import { importsPollingContract } from '../contract/imports-polling.contract.ts'
 import { importsVendorsContract } from '../contract/imports-vendors.contract.ts'
 import { importsLaterContract } from '../contract/imports-later.contract.ts'
@@ -20,5 +21,6 @@ const contracts = [
   importsLaterContract,
   importsVendorsContract,
   importsPollingContract,
+  importsLessonsContract,
 ]
 for (const contract of contracts) contract('postgres', open)
