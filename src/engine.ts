@@ -20,7 +20,7 @@ import { Quota, quotaEraser } from './quota/quota.ts'
 import type { Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
 import { databasePart, openDatabase, openServers, workerPart } from './servers.ts'
-import { SleepIngest } from './sleep/sleep.ts'
+import { SleepIngest, sleepEraser } from './sleep/sleep.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { openSimulator } from './simulator/simulator.ts'
 import { RedisLock, RowLock, Streams, streamsEraser } from './streams/streams.ts'
@@ -30,7 +30,7 @@ import { listen, openMetrics, openTraces, type Log, type Metrics } from './telem
  * The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. Imports first: taking an import's row
  * away waits for what it is storing, so that the others find it.
  */
-export const erasers: readonly Eraser[] = [importsEraser, streamsEraser, quotaEraser, activitiesEraser, outboxEraser]
+export const erasers: readonly Eraser[] = [importsEraser, streamsEraser, quotaEraser, activitiesEraser, sleepEraser, outboxEraser]
 
 export interface EngineOptions {
   readonly config: Config

@@ -25,8 +25,9 @@ export interface Cursor {
   readonly pausedBy?: PauseCause
   /** What an incremental list showed, for seeing deletions. */
   readonly seen: readonly string[]
-  /** Garmin: activities that were here when the import began, and at the last look. */
+  /** Garmin: activities that were here when the import began. */
   readonly known?: number
+  /** Garmin: activities that were here at the last look. Nights: how many the vendor told of, known or not. */
   readonly heard?: number
 }
 

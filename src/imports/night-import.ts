@@ -6,7 +6,7 @@ import type { OuraEndpoints, Page, VendorRequest, WhoopEndpoints } from '../vend
 import type { Ending } from './fetching.ts'
 import type { Bad, Run } from './run.ts'
 
-/** From..to in ms; days at the edges may come twice, which the ingest's reader is used to. */
+/** From..to in ms; days at the edges may come twice, which the ingest sees. */
 interface Range {
   readonly fromAt: number
   readonly toAt: number
@@ -35,16 +35,15 @@ export async function importNights(run: Run, ingest: SleepIngest, read: ReadNigh
     if (lost !== undefined) return lost
     toAt = fromAt
   }
-  return run.completed(run.cursor.activities_imported === 0)
+  return run.completed((run.cursor.heard ?? 0) === 0)
 }
 
 async function store(run: Run, ingest: SleepIngest, nights: readonly Night[], fromAt: number): Promise<Ending | undefined> {
-  const imported = run.cursor.activities_imported + nights.length
-  run.total = imported
-  const cursor = { ...run.cursor, before: Math.floor(fromAt / 1000), activities_imported: imported, trouble: 0 }
+  const heard = (run.cursor.heard ?? 0) + nights.length
+  const cursor = { ...run.cursor, before: Math.floor(fromAt / 1000), heard, trouble: 0 }
   return await run.commit(cursor, async tx => {
-    await ingest.receive(tx, run.athleteId, nights)
-    return undefined
+    run.total = cursor.activities_imported + (await ingest.receive(tx, run.athleteId, nights))
+    return { ...cursor, activities_imported: run.total }
   })
 }
 

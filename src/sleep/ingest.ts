@@ -1,10 +1,14 @@
 // Where nights come in, from whatever side: an import, a push, a webhook. They leave as events through the outbox, in the caller's
-// transaction; what becomes of them is the normaliser's.
-import type { Queryable } from '../db/db.ts'
+// transaction; what becomes of them is the normaliser's. A night is handed on when it is new or differs from what was handed on last,
+// however often it is heard.
+import { createHash } from 'node:crypto'
+import { loadQueries, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Night } from './nights.ts'
+
+const sql = loadQueries(new URL('ingest.sql', import.meta.url), ['hear', 'erase'])
 
 export class SleepIngest {
   readonly #newId: NewId
@@ -15,9 +19,10 @@ export class SleepIngest {
     this.#outbox = new Outbox(parts)
   }
 
-  /** All of them, or with the caller's transaction none. */
-  async receive(tx: Queryable, athleteId: string, nights: readonly Night[]): Promise<void> {
-    const events = nights.map(night => {
+  /** How many were handed on: all that are news, or with the caller's transaction none. */
+  async receive(tx: Queryable, athleteId: string, nights: readonly Night[]): Promise<number> {
+    const news = await heard(tx, athleteId, latestOfEach(nights))
+    const events = news.map(night => {
       const id = this.#newId()
       return {
         id,
@@ -26,5 +31,47 @@ export class SleepIngest {
       }
     })
     await this.#outbox.add(tx, ...events)
+    return events.length
   }
 }
+
+/** Of the form that accounts' Eraser has; engine.ts brings the two together. */
+export const sleepEraser = {
+  tables: ['sleep_heard'],
+  // Not counted: these rows are no nights, they only tell which were handed on.
+  erase: async (tx: Queryable, { athleteId, vendor, before }: { athleteId: string; vendor: string; before?: Date }) => {
+    await tx.query(sql.erase, [athleteId, vendor, before ?? null])
+    return {}
+  },
+} as const
+
+const keyOf = (vendor: string, date: string): string => `${vendor} ${date}`
+
+/** Of several words about one night the one that counts. */
+function latestOfEach(nights: readonly Night[]): Map<string, Night> {
+  const latest = new Map<string, Night>()
+  for (const night of nights) {
+    const key = keyOf(night.raw.source, night.date)
+    if (night.capturedAt >= (latest.get(key)?.capturedAt ?? '')) latest.set(key, night)
+  }
+  return latest
+}
+
+async function heard(tx: Queryable, athleteId: string, nights: ReadonlyMap<string, Night>): Promise<Night[]> {
+  if (nights.size === 0) return []
+  const words = [...nights.values()].map(night => ({
+    vendor: night.raw.source,
+    date: night.date,
+    digest: digestOf(night),
+    captured_at: night.capturedAt,
+  }))
+  const rows = await tx.query<{ vendor: string; date: string }>(sql.hear, [athleteId, JSON.stringify(words)])
+  const news = new Set(rows.map(({ vendor, date }) => keyOf(vendor, date)))
+  return [...nights].flatMap(([key, night]) => (news.has(key) ? [night] : []))
+}
+
+/** All that is said of a night, but not when. */
+const digestOf = ({ durationMinutes, raw }: Night): string =>
+  createHash('sha256')
+    .update(JSON.stringify([durationMinutes, raw]))
+    .digest('base64url')

@@ -137,7 +137,8 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
           await process.stop()
           const events = await nightsIn(the)
           const dates = new Set(events.map(({ payload }) => payload.payload.date))
-          assert.equal(view.message, `Completed: ${events.length} nights imported`)
+          assert.equal(events.length, dates.size, 'one event for each night')
+          assert.equal(view.message, `Completed: ${dates.size} nights imported`)
           assert.equal(the.vendor.overLimit, 0)
           assert(dates.size >= 729 && dates.size <= 731, `${dates.size} nights in two years`)
           const days = [...dates].map(date => Date.parse(date)).toSorted((a, b) => a - b)
@@ -148,6 +149,38 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
             assert.equal(payload.payload.raw.source, vendor)
             assert(payload.payload.durationMinutes > 200, 'a nap is no night')
           }
+        })
+      })
+
+      /** WHOOP's percentage follows the hours. */
+      function edit({ simulator: { control } }: ImportWorld, { id, score }: { id: string; score: number }): void {
+        if (vendor === 'oura') control.changeSleep(vendor, id, { score: score - 1 })
+        if (vendor === 'whoop' && control.deleteSleep(vendor, id)) control.addSleep(vendor, { hours: 6 })
+      }
+
+      test('a poll hands on what is new or changed, once, and says so', async () => {
+        const the = await world({ ...options, nights: 60 })
+        await the.run(async () => {
+          const process = the.process()
+          const polled = async (): Promise<string> => {
+            await process.imports.start(the.athleteId, vendor, { type: 'incremental' })
+            return (await the.untilDone(process)).message
+          }
+          assert.equal((await imported(the, process)).message, 'Completed: 60 nights imported')
+          const added = the.simulator.control.addSleep(vendor)
+          assert(added)
+          const messages = [await polled(), await polled()]
+          edit(the, added)
+          messages.push(await polled(), await polled())
+          const [one, none] = ['Completed: 1 nights imported', 'Completed: no new nights']
+          assert.deepEqual(messages, [one, none, one, none])
+          // What is known already is a history too.
+          await process.imports.start(the.athleteId, vendor, { type: 'full', restart: true })
+          const again = await the.untilDone(process)
+          await process.stop()
+          assert.equal(again.message, none)
+          assert.deepEqual(await lastSyncOf(the), again.job.startedAt)
+          assert.equal((await nightsIn(the)).length, 62)
         })
       })
 
