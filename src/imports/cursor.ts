@@ -5,6 +5,8 @@ import type { PauseCause } from './job-store.ts'
 export interface Cursor {
   /** Start of the oldest that was listed, or of the oldest range that was read, in epoch seconds: the next page or range ends there. */
   readonly before?: number
+  /** Up to where `before` has been walked from, in epoch seconds: the start of the import, or of the failed one that it took over. */
+  readonly from?: number
   readonly activities_imported: number
   readonly photos_imported: number
   readonly last_activity_id?: string

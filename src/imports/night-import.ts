@@ -1,8 +1,10 @@
 // Two years of an athlete's nights, from Oura or WHOOP: read by ranges of days, newest first, and handed to the ingest that webhooks
-// feed too. A range is read whole, then committed with the cursor.
+// feed too. A range is read whole, then committed with the cursor, which holds both edges of what was read: an import that takes a failed
+// one over first reads what happened since.
 import type { SleepIngest, Night } from '../sleep/sleep.ts'
 import { ouraNights, whoopNights } from '../sleep/sleep.ts'
 import type { OuraEndpoints, Page, VendorRequest, WhoopEndpoints } from '../vendors/vendors.ts'
+import type { Cursor } from './cursor.ts'
 import type { Ending } from './fetching.ts'
 import type { Bad, Run } from './run.ts'
 
@@ -21,26 +23,61 @@ const DAY_MS = 86_400_000
 const RANGE_MS = 30 * DAY_MS
 export const FULL_MS = 2 * 365 * DAY_MS
 
+/** Late uploads and edits, as for any look at what is new. */
+const LOOK_BACK_MS = 7 * DAY_MS
+
+/** Reads a range and commits its nights with how far the walk has come by it. */
+type Walk = (range: Range, edges: Pick<Cursor, 'from' | 'before'>) => Promise<Ending | undefined>
+
 export async function importNights(run: Run, ingest: SleepIngest, read: ReadNights): Promise<Ending> {
-  const startedAt = run.job.startedAt?.getTime() ?? run.now()
-  const until = run.since ?? startedAt - FULL_MS
-  // The night that ends tomorrow morning elsewhere has begun.
-  let toAt = run.cursor.before === undefined ? startedAt + DAY_MS : run.cursor.before * 1000
-  while (toAt > until) {
-    const fromAt = Math.max(until, toAt - RANGE_MS)
-    const nights = await read(run, { fromAt, toAt })
+  const walk: Walk = async (range, edges) => {
+    const nights = await read(run, range)
     if (nights.kind === 'end') return nights.ending
     if (nights.kind !== 'value') return await run.stuck(nights, 'the nights')
-    const lost = await store(run, ingest, nights.value, fromAt)
+    return await store(run, ingest, nights.value, edges)
+  }
+  const startedAt = run.job.startedAt?.getTime() ?? run.now()
+  return (
+    (await walkUp(run, startedAt, walk)) ?? (await walkDown(run, startedAt, walk)) ?? run.completed((run.cursor.heard ?? 0) === 0)
+  )
+}
+
+/** What happened between the import that this one took over and its own start. */
+async function walkUp(run: Run, startedAt: number, walk: Walk): Promise<Ending | undefined> {
+  for (;;) {
+    const { from } = run.cursor
+    if (from === undefined || from >= toSeconds(startedAt)) return undefined
+    const fromAt = from * 1000 - LOOK_BACK_MS
+    const toAt = Math.min(fromAt + RANGE_MS, startedAt)
+    const lost = await walk({ fromAt, toAt: toAt + DAY_MS }, { from: toSeconds(toAt) })
+    if (lost !== undefined) return lost
+  }
+}
+
+async function walkDown(run: Run, startedAt: number, walk: Walk): Promise<Ending | undefined> {
+  const until = run.since ?? startedAt - FULL_MS
+  const { from = toSeconds(startedAt), before } = run.cursor
+  // The night that ends tomorrow morning elsewhere has begun.
+  let toAt = before === undefined ? startedAt + DAY_MS : before * 1000
+  while (toAt > until) {
+    const fromAt = Math.max(until, toAt - RANGE_MS)
+    const lost = await walk({ fromAt, toAt }, { from, before: toSeconds(fromAt) })
     if (lost !== undefined) return lost
     toAt = fromAt
   }
-  return run.completed((run.cursor.heard ?? 0) === 0)
+  return undefined
 }
 
-async function store(run: Run, ingest: SleepIngest, nights: readonly Night[], fromAt: number): Promise<Ending | undefined> {
+const toSeconds = (at: number): number => Math.floor(at / 1000)
+
+async function store(
+  run: Run,
+  ingest: SleepIngest,
+  nights: readonly Night[],
+  edges: Pick<Cursor, 'from' | 'before'>,
+): Promise<Ending | undefined> {
   const heard = (run.cursor.heard ?? 0) + nights.length
-  const cursor = { ...run.cursor, before: Math.floor(fromAt / 1000), heard, trouble: 0 }
+  const cursor = { ...run.cursor, ...edges, heard, trouble: 0 }
   return await run.commit(cursor, async tx => {
     run.total = cursor.activities_imported + (await ingest.receive(tx, run.athleteId, nights))
     return { ...cursor, activities_imported: run.total }

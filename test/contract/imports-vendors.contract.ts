@@ -184,6 +184,34 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
         })
       })
 
+      test('an import that takes a failed one over also reads the nights in between', async () => {
+        const the = await world({ ...options, nights: 200 })
+        await the.run(async () => {
+          const process = the.process()
+          await the.connect(process)
+          // A range or two are read, and then the athlete withdraws.
+          the.onAnswer = () => {
+            if (the.asked.length === 6) the.simulator.control.deauthorise(vendor)
+          }
+          await process.start()
+          assert.equal((await the.untilDone(process)).job.status, 'failed')
+          const kept = (await nightsIn(the)).length
+          assert(kept > 20 && kept < 100, `${kept} nights were read before`)
+          await process.stop()
+          for (let night = 0; night < 40; night++) {
+            await the.clock.sleep(DAY_MS)
+            the.simulator.control.addSleep(vendor)
+          }
+          await process.start()
+          await the.consent(process.connections)
+          const view = await the.until(process, ['completed'])
+          await process.stop()
+          assert.equal(view.message, 'Completed: 240 nights imported')
+          assert.equal(new Set((await nightsIn(the)).map(({ payload }) => payload.payload.date)).size, 240)
+          assert.deepEqual(await lastSyncOf(the), view.job.startedAt)
+        })
+      })
+
       test('what is new comes by itself; a broken range is read again, and nothing is lost', async () => {
         const the = await world({ ...options, nights: 120, pollMinutes: 30 })
         await the.run(async () => {
