@@ -1,9 +1,9 @@
 // An athlete's Foursquare check-ins. Its budget is wide and an import short, so running out means that something is wrong: it ends with
-// words that say what to do, and nothing is tried again until a person asks; then it goes on where it stopped. An empty page does not end
-// the history while the vendor says that there is more.
+// words that say what to do, and nothing is tried again until a person asks; then it reads what was posted since and goes on where it
+// stopped. An empty page does not end the history while the vendor says that there is more.
 import type { Activities } from '../activities/activities.ts'
 import { FOURSQUARE_LIMIT_MAX, type FoursquareCheckin, type FoursquareEndpoints, type Page } from '../vendors/vendors.ts'
-import type { Cursor } from './cursor.ts'
+import { readCursor, type Cursor } from './cursor.ts'
 import type { Ending, Fetched } from './fetching.ts'
 import { afterPage } from './paging.ts'
 import type { Run } from './run.ts'
@@ -28,18 +28,42 @@ export class CheckinImport {
   }
 
   async run(): Promise<Ending> {
+    return (await this.#catchUp()) ?? (await this.#walk())
+  }
+
+  /** What was posted between the import that this one took over and its own start: the newest pages, until they reach back so far. */
+  async #catchUp(): Promise<Ending | undefined> {
+    const { from } = this.#run.cursor
+    if (from === undefined || from >= this.#startedSeconds) return undefined
+    let place = readCursor({})
     for (;;) {
-      const answer = await this.#run.ask(this.#endpoints.checkins(this.#asked()), 'live')
+      const answer = await this.#run.ask(this.#endpoints.checkins(this.#asked(place)), 'live')
       if (answer.kind !== 'value') return failFast(answer)
-      const next = this.#after(answer.value)
+      const next = this.#after(answer.value, place)
+      const isLast = next.isLast || answer.value.items.some(({ createdAt }) => createdAt < from - OVERLAP_SECONDS)
+      const lost = await this.#store(answer.value, { ...this.#run.cursor, ...(isLast && { from: this.#startedSeconds }) })
+      if (lost !== undefined || isLast) return lost
+      place = next.cursor
+    }
+  }
+
+  async #walk(): Promise<Ending> {
+    for (;;) {
+      const answer = await this.#run.ask(this.#endpoints.checkins(this.#asked(this.#run.cursor)), 'live')
+      if (answer.kind !== 'value') return failFast(answer)
+      const next = this.#after(answer.value, this.#run.cursor)
       const lost = await this.#store(answer.value, next.cursor)
       if (lost !== undefined) return lost
       if (next.isLast && !(await this.#looksForMissed())) return this.#run.completed(this.#run.total === 0)
     }
   }
 
-  #asked() {
-    const { cursor, since } = this.#run
+  get #startedSeconds(): number {
+    return Math.floor((this.#run.job.startedAt?.getTime() ?? this.#run.now()) / 1000)
+  }
+
+  #asked(cursor: Cursor) {
+    const { since } = this.#run
     const offset = (cursor.page - 1) * FOURSQUARE_LIMIT_MAX
     return {
       limit: FOURSQUARE_LIMIT_MAX,
@@ -50,8 +74,8 @@ export class CheckinImport {
   }
 
   /** By time; what was missed that way, by number up to the vendor's own count. */
-  #after({ items, broken, total = 0 }: Page<FoursquareCheckin>): { cursor: Cursor; isLast: boolean } {
-    const { cursor, since } = this.#run
+  #after({ items, broken, total = 0 }: Page<FoursquareCheckin>, cursor: Cursor): { cursor: Cursor; isLast: boolean } {
+    const { since } = this.#run
     if (cursor.phase === 'again') {
       return { cursor: { ...cursor, page: cursor.page + 1 }, isLast: cursor.page * FOURSQUARE_LIMIT_MAX >= total }
     }
@@ -67,7 +91,7 @@ export class CheckinImport {
       const fresh = await this.#activities.storeCheckins(tx, athleteId, items)
       const imported = cursor.activities_imported + fresh.length
       this.#run.total = since === undefined ? (total ?? this.#run.total ?? imported) : imported
-      return { ...cursor, activities_imported: imported }
+      return { from: this.#startedSeconds, ...cursor, activities_imported: imported }
     })
   }
 

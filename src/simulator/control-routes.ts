@@ -33,6 +33,7 @@ export function controlRoutes(control: Control): ControlRoute[] {
     ),
     route('DELETE', 'strava/activities/{id}', call => gone(control.deleteActivity(call.params['id'] ?? ''))),
     route('POST', 'garmin/activities', call => addActivity(control, call)),
+    route('POST', 'foursquare/checkins', call => shown(control.addCheckin(call.fields), 201, checkin => checkin)),
     ...(['oura', 'whoop', 'garmin'] as const).flatMap(vendor => sleepRoutes(control, vendor)),
     ...VENDORS.flatMap(vendor => [
       route('POST', `${vendor}/deauthorize`, call =>

@@ -9,6 +9,7 @@ import type { Stage } from './stage.ts'
 import { orderedDraft } from './strava/creation.ts'
 import { chance } from './world/chance.ts'
 import type { Athlete, VendorIds } from './world/athletes.ts'
+import { checkinOf, type Checkin } from './world/checkins.ts'
 import { nightOf, type Night, type SleepVendor } from './world/nights.ts'
 import type { Workout } from './world/workouts.ts'
 
@@ -33,6 +34,8 @@ export interface Control {
   /** Edited by the athlete: a new end, a score that was pending. */
   changeSleep(vendor: SleepVendor, id: string, fields: Fields): Night | undefined
   deleteSleep(vendor: SleepVendor, id: string): boolean
+  /** Where the athlete is now. */
+  addCheckin(fields?: Fields): Checkin | undefined
   /** The athlete withdraws consent on the vendor's own site. */
   deauthorise(vendor: VendorName, athlete?: string): boolean
   expireTokens(vendor: VendorName): void
@@ -83,6 +86,7 @@ export function controlOf({ stage, company, defaults }: ControlParts): Control {
       announceNight(company, vendor, night, 'delete')
       return true
     },
+    addCheckin: (fields = {}) => addCheckin(stage, fields),
     deauthorise: (vendor, id) => {
       const athlete = named(id)
       if (athlete !== undefined) vendorOf(company, vendor).deauthorise(athlete)
@@ -140,6 +144,15 @@ function addSleep({ world, clock }: Stage, company: Company, vendor: SleepVendor
   world.nights[vendor].set(night.id, night)
   announceNight(company, vendor, night, 'create')
   return night
+}
+
+function addCheckin({ world, clock }: Stage, fields: Fields): Checkin | undefined {
+  const athlete = athleteNamed({ world }, fields['athlete'])
+  if (athlete === undefined) return undefined
+  const at = clock.now()
+  const checkin = { ...checkinOf(athlete, chance(athlete.seed, 'ordered-checkin', at), 0), at }
+  world.checkins.get(athlete.id)?.push(checkin)
+  return checkin
 }
 
 function changeSleep(

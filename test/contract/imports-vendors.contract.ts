@@ -39,6 +39,14 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
     return await the.untilDone(process)
   }
 
+  const newestCheckins = async (the: ImportWorld, limit: number): Promise<string[]> => {
+    const rows = await the.database.query<{ id: string }>(
+      'select external_id as id from checkin where athlete_id = $1 order by created_at desc limit $2',
+      [the.athleteId, limit],
+    )
+    return rows.map(({ id }) => id)
+  }
+
   describe(`Foursquare: ${name}`, () => {
     const years = { vendor: 'foursquare', activities: 0, checkinDays: 1700 } as const
 
@@ -109,6 +117,40 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
         assert((view.progress.total ?? 0) > 500)
       })
     })
+
+    for (const [walk, failsAt] of Object.entries({ 'by time': 2, 'by number': 4 })) {
+      test(`an import that takes one over which failed on its walk ${walk} has what was posted in between`, async () => {
+        const the = await world(years)
+        let pages = 0
+        // For the walk by number the one by time ends early, with an empty page; on either, the athlete withdraws.
+        the.onItsWay = async (path, response) => {
+          if (!CHECKINS.test(path)) return response
+          pages += 1
+          if (pages === failsAt) the.simulator.control.deauthorise('foursquare')
+          return pages === 2 && failsAt > 2 ? await emptied(response) : response
+        }
+        await the.run(async () => {
+          const process = the.process()
+          const failed = await imported(the, process)
+          await process.stop()
+          assert.equal(failed.job.status, 'failed')
+          assert.equal(failed.job.cursor.phase, failsAt > 2 ? 'again' : 'list')
+          const posted = []
+          for (let day = 0; day < 20; day++) {
+            await the.clock.sleep(DAY_MS)
+            posted.push(the.simulator.control.addCheckin()?.id)
+          }
+          await process.start()
+          await the.consent(process.connections)
+          const view = await the.until(process, ['completed'])
+          await process.stop()
+          assert.equal(await count(the, 'checkin'), view.progress.total)
+          assert.deepEqual(await newestCheckins(the, 20), posted.toReversed())
+          assert.equal(view.message, `Completed: ${view.progress.total} check-ins imported`)
+          assert.equal(view.job.cursor.phase, failed.job.cursor.phase, 'and needs no second walk for it')
+        })
+      })
+    }
 
     test('a history without a check-in is not taken for complete', async () => {
       const the = await world({ ...years, checkinDays: 0 })
