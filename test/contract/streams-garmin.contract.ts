@@ -43,7 +43,7 @@ export function streamsGarminContract(name: string, open: () => Promise<Database
         assert.deepEqual(await process.streams.storeGarminDetails(the.athleteId, details(3)), { outcome: 'stored' })
         const answer = await process.streams.read(the.athleteId, id)
         assert.partialDeepStrictEqual(answer, { status: 'success', source: 'garmin', point_count: 3 })
-        assert.deepEqual(answer?.stream_data, { time: [0, 1, 2], heartrate: [120, 121, 122] })
+        assert.deepEqual(JSON.parse(answer?.stream_data ?? ''), { time: [0, 1, 2], heartrate: [120, 121, 122] })
         // The watch has synced on.
         assert.deepEqual(await process.streams.storeGarminDetails(the.athleteId, details(5)), { outcome: 'stored' })
         assert.partialDeepStrictEqual(await the.row(id), { status: 'success', points: 5 })
