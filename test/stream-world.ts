@@ -98,13 +98,12 @@ export class StreamWorld {
   }
 
   /** Another process's, as far as the store can tell. */
-  process(more: { front?: FrontBudget; lock?: Lock } = {}): StreamProcess {
+  process(more: { front?: FrontBudget; lock?: Lock; slots?: Slots } = {}): StreamProcess {
     const gate = new Gate()
     const database = tracked(this.#plain, this.clock, gate.pass)
     const parts = { database, clock: this.clock, newId: this.#newId, random: this.#random }
-    const { front } = more
+    const { front, slots = new Slots(4) } = more
     const quota = new Quota({ ...parts, settings: { ...settings, ...this.#options.settings }, front, serverTime: false })
-    const slots = new Slots(4)
     const calls = new Calls({ ...parts, fetch: this.#fetch(gate), permits: quota.take, slots: () => slots })
     const vendor = (name: string) => (name === 'strava' ? strava : undefined)
     const box = new SecretBox([Buffer.alloc(32, 1)], this.#random)

@@ -43,6 +43,8 @@ const MAX_BYTES = 110 * 1024 * 1024
 const RETRY_MS = { from: 250, to: 1_000 }
 /** A refusal that is over so soon (a window's edge, another's turn) is no news for the caller. Real time, as the deadlines are. */
 const PATIENCE_MS = 10_000
+/** Who had no turn in the whole time of a call asks again in a moment (real time). */
+const NO_TURN_MS = 1_000
 
 export class Calls {
   readonly #parts: CallsParts
@@ -61,7 +63,10 @@ export class Calls {
       () => false,
     )
     options.signal?.throwIfAborted()
-    return rested ? await this.#attempt(request, options, total) : first
+    if (!rested) return first
+    const second = await this.#attempt(request, options, total)
+    // Without a turn for another attempt the first is what is known of the vendor.
+    return second.outcome === 'no_permit' && total.aborted ? first : second
   }
 
   async #attempt<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
@@ -76,9 +81,15 @@ export class Calls {
       }
     } catch (error) {
       options.signal?.throwIfAborted()
-      if (total.aborted) return { outcome: 'timeout', reason: 'no turn came within the whole time of the call' }
+      if (total.aborted) return this.#noTurn()
       throw error
     }
+  }
+
+  /** The queue was ours: nothing was sent, and nothing is known of the vendor. */
+  #noTurn(): CallOutcome<never> {
+    const { clock } = this.#parts
+    return { outcome: 'no_permit', retryAt: clock.now() + NO_TURN_MS * clock.speed }
   }
 
   async #permitted<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
@@ -107,7 +118,7 @@ export class Calls {
     if (options.signal?.aborted || total.aborted) {
       await permit.giveBack()
       options.signal?.throwIfAborted()
-      return { outcome: 'timeout', reason: 'the whole time of the call was over' }
+      return this.#noTurn()
     }
     if (!(await isConfirmed(options, granted))) return { outcome: 'withdrawn' }
     if (clock.now() >= permit.sendBefore) {

@@ -307,7 +307,7 @@ describe('cancelling', () => {
     assert.deepEqual(entries, [])
   })
 
-  test('no turn within the whole time of the call is a timeout', async () => {
+  test('no turn within the whole time of the call is no permit, for nothing was sent', async () => {
     const slots = new Slots(1)
     const { calls, entries } = setUp(slots)
     const held = Promise.withResolvers<void>()
@@ -315,8 +315,23 @@ describe('cancelling', () => {
     const outcome = await calls.call(update, { callClass: 'live', totalMs: 30 })
     held.resolve()
     await holding
-    assert.equal(outcome.outcome, 'timeout')
+    assert(outcome.outcome === 'no_permit' && outcome.retryAt !== undefined)
     assert.deepEqual(entries, [])
+  })
+
+  test('no turn for the second attempt leaves the outcome of the first', async () => {
+    const [clock, slots, held] = [new VirtualClock(1_000), new Slots(1), Promise.withResolvers<void>()]
+    const { permits, entries } = ledger()
+    const fetch: Fetch = () => {
+      // Whoever waits for the slot has it until the call is over.
+      void slots.use(() => held.promise)
+      return Promise.resolve(new Response('', { status: 503 }))
+    }
+    const calls = new Calls({ fetch, clock, random: seeded(1), permits, slots: () => slots })
+    const outcome = await clock.runUntil(calls.call(detail, { callClass: 'live' }))
+    held.resolve()
+    assert.equal(outcome.outcome, 'transient')
+    assert.deepEqual(entries, ['spent: transient'])
   })
 })
 

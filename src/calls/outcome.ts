@@ -6,7 +6,7 @@ export type CallOutcome<T> =
   | Exclude<Verdict, { readonly outcome: 'ok' }>
   | { readonly outcome: 'timeout'; readonly reason: string }
   | { readonly outcome: 'malformed'; readonly reason: string }
-  /** No permit: nothing was sent. `retryAt` undefined: the budget itself cannot be asked now. */
+  /** No permit, or no turn: nothing was sent. `retryAt` undefined: the budget itself cannot be asked now. */
   | { readonly outcome: 'no_permit'; readonly retryAt: number | undefined }
   /** The caller's `confirm` said no: nothing was sent. */
   | { readonly outcome: 'withdrawn' }

@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
+import { Slots } from '../../src/kernel/slots.ts'
 import { MINUTE_MS, QUARTER_MS, SETTLE_MS } from '../stream-world.ts'
 import { awayable, drained, eventsOf, heard, listed, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
 
@@ -64,6 +65,21 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'rate_limited' })
       })
       assert.equal(the.asked.length, 0)
+    })
+
+    test('what waits in vain for a turn among our own calls is as it was: nobody asked the vendor', async () => {
+      const the = await world(FEW)
+      const [slots, held] = [new Slots(1), Promise.withResolvers<void>()]
+      const process = the.process({ slots })
+      await the.run(async () => {
+        const before = await listed(the, process)
+        void slots.use(() => held.promise)
+        assert.equal((await process.streams.fetchLive(before.id)).outcome, 'refused')
+        assert.deepEqual(await the.row(before.id), before)
+        assert.deepEqual(await the.database.query('select 1 from stream_trouble'), [])
+        held.resolve()
+        assert.equal((await process.streams.fetchLive(before.id)).outcome, 'success')
+      })
     })
 
     test('while the budget is away a live one stays pending, and says so', async () => {
