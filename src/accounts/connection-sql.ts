@@ -11,6 +11,7 @@ export const connectionSql = loadQueries(new URL('connection-store.sql', import.
   'idOf',
   'ofVendorAthlete',
   'ofVendor',
+  'active',
   'unsynced',
   'heard',
   'synced',

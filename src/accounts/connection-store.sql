@@ -51,6 +51,11 @@ from connection
 where vendor = $1
 order by id;
 
+-- name: active
+select athlete_id
+from connection
+where vendor = $1 and status = 'active';
+
 -- name: unsynced
 -- Active connections of a vendor whose data was last complete at $2 or earlier ($4 where a webhook was heard since $3), or never, or not
 -- since the last consent. "since" is the time that applied.

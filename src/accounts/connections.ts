@@ -156,6 +156,11 @@ export class Connections {
     return (await this.list(athleteId)).find(connection => connection.vendor === vendor)
   }
 
+  /** The athletes whom this vendor can be asked for. */
+  async active(vendor: VendorName): Promise<string[]> {
+    return (await this.#parts.database.query<{ athlete_id: string }>(sql.active, [vendor])).map(row => row.athlete_id)
+  }
+
   /** Active ones that were not complete for too long, never, or not since the last consent; the longest first. */
   async unsynced(vendor: VendorName, { before, beforeIfHeard, heardSince }: Patience): Promise<Unsynced[]> {
     type Row = { athlete_id: string; consented_at: Date; since: Date; is_new: boolean }

@@ -1,6 +1,7 @@
 // Works off what is owed: one athlete's backlog at a time under a lock, at the pace that the budget allows. The bell only says whose; the
 // rows decide. A run ends when nothing is due, and at the first refusal: it gives the lock back, and the bell rings when it is worth
 // asking again.
+import type { Connections } from '../accounts/accounts.ts'
 import type { Bell } from '../bell/bell.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -9,7 +10,7 @@ import type { BackfillRank, Quota } from '../quota/quota.ts'
 import type { Fetcher, Fetched } from './fetcher.ts'
 import { BUDGET_AWAY_MS } from './judgement.ts'
 import type { Lock } from './lock.ts'
-import type { Order, StreamStore } from './stream-store.ts'
+import type { Order, Owed, StreamStore } from './stream-store.ts'
 import type { Trouble } from './trouble.ts'
 
 export const BACKFILL_BELL = 'stream-backfill'
@@ -21,6 +22,7 @@ export interface BackfillParts {
   readonly fetcher: Fetcher
   readonly trouble: Trouble
   readonly lock: Lock
+  readonly connections: Pick<Connections, 'active'>
   readonly quota: Pick<Quota, 'paceMs' | 'leave'>
   readonly order: Order
   /** Names this process among those that share the lock. */
@@ -40,6 +42,9 @@ const AT_ONCE = 200
 /** Whose turn comes in a moment asks again in a second, not in a storm (real time). */
 const SOON_MS = 1_000
 
+const UNSENT: readonly Fetched['outcome'][] = ['lost', 'refused', 'shut', 'unconnected']
+
+type TurnTo = (rank: BackfillRank | undefined) => Promise<void>
 /** Why a run ends: nothing is due, somebody else is at it, or it is worth asking again at a time. */
 type Ending = 'done' | 'elsewhere' | { readonly again: number }
 
@@ -51,10 +56,12 @@ export class Backfill {
     this.#parts = parts
   }
 
-  /** Rings for everyone who has something due, whatever became of their bell. */
+  /** Rings for everyone who has something due and can be asked for, whatever became of their bell. */
   async sweep(): Promise<void> {
-    const { store, bell, clock } = this.#parts
-    for (const athleteId of await store.dueAthletes(clock.now())) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
+    const { store, bell, clock, connections } = this.#parts
+    const active = new Set(await connections.active(VENDOR))
+    for (const athleteId of await store.dueAthletes(clock.now()))
+      if (active.has(athleteId)) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
   }
 
   /** Begins a run and leaves it to itself: it lasts longer than a bell may be kept waiting. */
@@ -90,40 +97,51 @@ export class Backfill {
   }
 
   async #run(athleteId: string, stopping: AbortSignal): Promise<Ending> {
-    const { lock, owner, trouble } = this.#parts
+    const { trouble, quota } = this.#parts
     let rank: BackfillRank | undefined
     const turnTo = async (next: BackfillRank | undefined): Promise<void> => {
-      if (rank !== undefined && rank !== next) await this.#parts.quota.leave({ vendor: VENDOR, athleteId, rank })
+      if (rank !== undefined && rank !== next) await quota.leave({ vendor: VENDOR, athleteId, rank })
       rank = next
     }
-    // A batch of which nothing could be had is left to the sweep, not selected again and again.
-    for (let hasMoved = true; hasMoved;) {
-      hasMoved = false
+    for (;;) {
       const { way, ...shut } = await trouble.way(VENDOR)
-      const batch = way === 'shut' ? [] : await this.#batch(athleteId, way === 'probe')
-      if (batch.length === 0) {
-        await turnTo(undefined)
-        return 'until' in shut ? { again: shut.until } : 'done'
-      }
-      for (const { id, recent } of batch) {
-        await turnTo(recent ? 1 : 3)
-        const fetched = await this.#paced(id, recent ? 1 : 3, stopping)
-        const ending = endingOf(fetched, this.#parts.clock)
-        if (ending !== undefined) return ending
-        hasMoved ||= fetched.outcome !== 'lost'
-        // Trouble that has begun meanwhile is looked at before the next one is claimed.
-        if (fetched.outcome === 'failed') break
-        if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
-      }
+      if (way !== 'open') await turnTo(undefined)
+      if ('until' in shut) return { again: shut.until }
+      const ending = way === 'probe' ? await this.#probe(stopping) : await this.#work(athleteId, turnTo, stopping)
+      if (ending !== undefined) return ending
     }
-    await turnTo(undefined)
-    return 'done'
   }
 
-  async #batch(athleteId: string, probing: boolean): Promise<{ id: string; recent: boolean }[]> {
-    const { store, order, clock } = this.#parts
-    const asked = { limit: probing ? 1 : BATCH, recentSince: clock.now() - RECENT_MS, order, probing }
-    return await store.batch(athleteId, asked, clock.now())
+  /** One row of whoever's: the one that can best afford it. Undefined: the vendor was asked. */
+  async #probe(stopping: AbortSignal): Promise<Ending | undefined> {
+    const { store, connections, quota, clock } = this.#parts
+    const row = await store.leastTried(await connections.active(VENDOR), clock.now() - RECENT_MS, clock.now())
+    if (row === undefined) return 'done'
+    const rank = rankOf(row)
+    const fetched = await this.#paced(row.id, rank, stopping)
+    await quota.leave({ vendor: VENDOR, athleteId: row.athleteId, rank })
+    return fetched.outcome === 'lost' ? 'done' : endingOf(fetched, clock)
+  }
+
+  /** One batch. Undefined: there may be more. One of which nothing could be had is left to the sweep, not selected again and again. */
+  async #work(athleteId: string, turnTo: TurnTo, stopping: AbortSignal): Promise<Ending | undefined> {
+    const { store, order, clock, lock, owner } = this.#parts
+    const asked = { limit: BATCH, recentSince: clock.now() - RECENT_MS, order }
+    let hasMoved = false
+    for (const row of await store.batch(athleteId, asked, clock.now())) {
+      await turnTo(rankOf(row))
+      const fetched = await this.#paced(row.id, rankOf(row), stopping)
+      if (fetched.outcome === 'shut') await turnTo(undefined)
+      const ending = endingOf(fetched, clock)
+      if (ending !== undefined) return ending
+      hasMoved ||= fetched.outcome !== 'lost'
+      // Trouble that has begun meanwhile is looked at before the next one is asked for.
+      if (fetched.outcome === 'failed') break
+      if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
+    }
+    if (hasMoved) return undefined
+    await turnTo(undefined)
+    return 'done'
   }
 
   async #paced(id: string, rank: BackfillRank, signal: AbortSignal): Promise<Fetched> {
@@ -131,8 +149,7 @@ export class Backfill {
     signal.throwIfAborted()
     const next = await this.#nextAt()
     const fetched = await fetcher.fetch(id, { callClass: 'backfill', rank, signal })
-    const isSent = fetched.outcome !== 'lost' && fetched.outcome !== 'refused' && fetched.outcome !== 'unconnected'
-    if (isSent) await clock.sleep(next - clock.now(), signal)
+    if (!UNSENT.includes(fetched.outcome)) await clock.sleep(next - clock.now(), signal)
     return fetched
   }
 
@@ -151,7 +168,10 @@ export class Backfill {
 
 function endingOf(fetched: Fetched, clock: Clock): Ending | undefined {
   if (fetched.outcome === 'unconnected') return 'done'
-  if (fetched.outcome !== 'refused') return undefined
   const soonest = clock.now() + SOON_MS * clock.speed
+  if (fetched.outcome === 'shut') return { again: Math.max(soonest, fetched.until) }
+  if (fetched.outcome !== 'refused') return undefined
   return { again: Math.max(soonest, fetched.retryAt ?? clock.now() + BUDGET_AWAY_MS) }
 }
+
+const rankOf = ({ recent }: Owed): BackfillRank => (recent ? 1 : 3)

@@ -26,7 +26,7 @@ export interface StreamsParts {
   readonly clock: Clock
   readonly newId: NewId
   readonly bell: Bell
-  readonly connections: Pick<Connections, 'find' | 'call'>
+  readonly connections: Pick<Connections, 'find' | 'call' | 'active'>
   readonly quota: Pick<Quota, 'paceMs' | 'leave' | 'vendorState' | 'refusals'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly lock: Lock

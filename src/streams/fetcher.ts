@@ -1,5 +1,5 @@
 // One attempt at one activity's streams: permit, claim, call, move. The claim is made with the permit in hand, so a row that gets none is
-// untouched, and a permit whose claim is lost goes back. One attempt at a time for an activity in this process: whoever comes joins it.
+// untouched, and a permit whose claim is lost, or that comes while the vendor is in trouble, goes back. One attempt at a time for an activity in this process: whoever comes joins it.
 import type { AuthorisedOutcome, Connections } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/calls.ts'
 import { tell } from '../kernel/channels.ts'
@@ -8,7 +8,7 @@ import type { OpenVendor, StravaEndpoints, StravaStreams, VendorName } from '../
 import { isVendorAlive, isVendorTrouble, judged, type Judgement } from './judgement.ts'
 import { errorText, isDue } from './reasons.ts'
 import type { Claimed, FetchState, StreamStore } from './stream-store.ts'
-import type { Trouble } from './trouble.ts'
+import type { Entry, Trouble } from './trouble.ts'
 
 export interface FetcherParts {
   readonly clock: Clock
@@ -27,6 +27,8 @@ export type Fetched =
   | { readonly outcome: 'unconnected' }
   /** Another has it, or it is not due: nothing was sent. */
   | { readonly outcome: 'lost' }
+  /** The vendor is in trouble, so backfill leaves it as it was. */
+  | { readonly outcome: 'shut'; readonly until: number }
   /** The claim was taken away meanwhile: nothing was changed. */
   | { readonly outcome: 'fenced' }
 
@@ -35,16 +37,21 @@ export type FetchOptions = Pick<CallOptions, 'callClass' | 'rank' | 'signal'>
 /** What is known of an attempt while it is under way. */
 interface Attempt {
   readonly startedAt: number
-  claim: Claimed | undefined
-  budgetLeft: number | undefined
+  readonly isLive: boolean
+  claim?: Claimed | undefined
+  budgetLeft?: number
+  shutUntil?: number
 }
 
 const VENDOR = 'strava'
+const OPEN: Entry = { way: 'open' }
 const STATUS = { succeed: 'success', fail: 'failed', defer: 'deferred', close: 'unavailable' } as const
 
 export class Fetcher {
   readonly #parts: FetcherParts
   readonly #underWay = new Map<string, { readonly isLive: boolean; readonly fetched: Promise<Fetched> }>()
+  /** Backfill's that have claimed, or are about to. */
+  readonly #claiming = new Set<Attempt>()
 
   constructor(parts: FetcherParts) {
     this.#parts = parts
@@ -57,7 +64,8 @@ export class Fetcher {
     if (begun === undefined) return await this.#begin(activityId, options)
     const fetched = await begun.fetched
     // What backfill is refused may be granted to somebody who waits.
-    return fetched.outcome === 'refused' && isLive && !begun.isLive ? await this.fetch(activityId, options) : fetched
+    const isBackfills = fetched.outcome === 'refused' || fetched.outcome === 'shut'
+    return isBackfills && isLive && !begun.isLive ? await this.fetch(activityId, options) : fetched
   }
 
   isUnderWay(activityId: string): boolean {
@@ -70,32 +78,49 @@ export class Fetcher {
   }
 
   async #begin(activityId: string, options: FetchOptions): Promise<Fetched> {
-    const fetched = this.#attempt(activityId, options).finally(() => this.#underWay.delete(activityId))
-    this.#underWay.set(activityId, { isLive: options.callClass === 'live', fetched })
+    const attempt: Attempt = { startedAt: this.#parts.clock.now(), isLive: options.callClass === 'live' }
+    const fetched = this.#attempt(activityId, options, attempt).finally(() => {
+      this.#underWay.delete(activityId)
+      this.#claiming.delete(attempt)
+    })
+    this.#underWay.set(activityId, { isLive: attempt.isLive, fetched })
     return await fetched
   }
 
-  async #attempt(activityId: string, options: FetchOptions): Promise<Fetched> {
+  async #attempt(activityId: string, options: FetchOptions, attempt: Attempt): Promise<Fetched> {
     const { store, clock, connections, vendor } = this.#parts
     const target = await store.state(activityId)
     if (target === undefined || target.externalId === null || !isDue(target, clock.now())) return { outcome: 'lost' }
     const open = vendor(VENDOR)
     const connection = open && (await connections.find(target.athleteId, VENDOR))
     if (open === undefined || connection?.status !== 'active') return { outcome: 'unconnected' }
-    const attempt: Attempt = { startedAt: clock.now(), claim: undefined, budgetLeft: undefined }
     const request = (open.endpoints as StravaEndpoints).activityStreams(target.externalId)
-    const call = { ...options, athleteId: target.athleteId, confirm: this.#claims(target, attempt) }
+    const confirm: CallOptions['confirm'] = async ({ remaining }) => {
+      attempt.budgetLeft = remaining
+      return await this.#claims(target, attempt)
+    }
+    const call = { ...options, athleteId: target.athleteId, confirm }
     const outcome = await this.#call(attempt, () => connections.call(connection.id, request, call))
     return await this.#ended(target, attempt, outcome)
   }
 
-  /** Every attempt of the call asks; the first claims. */
-  #claims({ id }: FetchState, attempt: Attempt): NonNullable<CallOptions['confirm']> {
-    return async ({ remaining }) => {
-      attempt.budgetLeft = remaining
-      attempt.claim ??= await this.#parts.store.claim(id, this.#parts.clock.now())
-      return attempt.claim !== undefined
-    }
+  /** Every attempt of the call asks; the first claims, and for backfill only where trouble lets it in. */
+  async #claims({ id }: FetchState, attempt: Attempt): Promise<boolean> {
+    const { store, clock, trouble } = this.#parts
+    if (attempt.claim !== undefined) return true
+    const entry = attempt.isLive ? OPEN : await this.#entry(attempt)
+    if (entry.way === 'shut') attempt.shutUntil = entry.until
+    else attempt.claim = await store.claim(id, clock.now())
+    if (attempt.claim !== undefined) return true
+    this.#claiming.delete(attempt)
+    if (entry.way === 'probe') await trouble.giveBack(VENDOR, entry.nextAt)
+    return false
+  }
+
+  async #entry(attempt: Attempt): Promise<Entry> {
+    const others = this.#claiming.size
+    this.#claiming.add(attempt)
+    return await this.#parts.trouble.enter(VENDOR, others)
   }
 
   /** A call that was broken off, by a shutdown for instance, leaves the row to whoever comes next. */
@@ -111,15 +136,15 @@ export class Fetcher {
   }
 
   async #ended(target: FetchState, attempt: Attempt, outcome: AuthorisedOutcome<StravaStreams>): Promise<Fetched> {
-    const { store, clock, settleMs } = this.#parts
-    if (outcome.outcome === 'withdrawn') return { outcome: 'lost' }
+    const { clock, settleMs } = this.#parts
+    if (outcome.outcome === 'withdrawn') return unclaimed(attempt)
     if (attempt.claim === undefined) {
       if (outcome.outcome === 'no_permit') return { outcome: 'refused', retryAt: outcome.retryAt }
       if (outcome.outcome === 'needs_reauth' || outcome.outcome === 'not_connected') return { outcome: 'unconnected' }
       // The trouble came before the permit, with the token: an attempt that failed like any other.
-      attempt.claim = await store.claim(target.id, clock.now())
-      if (attempt.claim === undefined) return { outcome: 'lost' }
+      await this.#claims(target, attempt)
     }
+    if (attempt.claim === undefined) return unclaimed(attempt)
     await this.#note(outcome)
     const { firstSeenAt, manual } = attempt.claim
     // When it was uploaded the vendor does not say; we saw it soon after. What was entered there by hand never has any.
@@ -159,3 +184,6 @@ export class Fetcher {
     return await store.close(claim)
   }
 }
+
+const unclaimed = ({ shutUntil }: Attempt): Fetched =>
+  shutUntil === undefined ? { outcome: 'lost' } : { outcome: 'shut', until: shutUntil }

@@ -87,9 +87,9 @@ where stream_fetch_status in ('pending', 'failed', 'deferred') and external_acti
     or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $1));
 
 -- name: batch
--- An athlete's next ones: recent ones ($5: since) first, then by $6, newest or oldest. $8: for a probe, those that failed least.
+-- An athlete's next ones: recent ones ($5: since) first, then by $6, newest or oldest.
 -- Hazard: the locks end with this statement; they only keep two who look at once apart, and the claim decides.
-select id, start_time >= $5 as recent
+select id, athlete_id as "athleteId", start_time >= $5 as recent
 from activity
 where athlete_id = $1 and stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null
   and provider = 'strava'
@@ -97,10 +97,22 @@ where athlete_id = $1 and stream_fetch_status in ('pending', 'failed', 'deferred
     or (stream_fetch_status = 'failed' and stream_fetch_retry_count < 3
       and stream_fetch_attempted_at <= case when stream_fetch_retry_count < 2 then $3::timestamptz else $4::timestamptz end)
     or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $2))
-order by case when $8 then stream_fetch_retry_count end, start_time >= $5 desc,
-  case when $6 = 'oldest' then start_time end, start_time desc, id desc
+order by start_time >= $5 desc, case when $6 = 'oldest' then start_time end, start_time desc, id desc
 limit $7
 for update skip locked;
+
+-- name: leastTried
+-- For a probe, of all athletes in $1, so that an outage does not use up the attempts of a few. $2 to $5 as in batch.
+select id, athlete_id as "athleteId", start_time >= $5 as recent
+from activity
+where athlete_id = any ($1::uuid[]) and stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null
+  and provider = 'strava'
+  and (stream_fetch_status = 'pending'
+    or (stream_fetch_status = 'failed' and stream_fetch_retry_count < 3
+      and stream_fetch_attempted_at <= case when stream_fetch_retry_count < 2 then $3::timestamptz else $4::timestamptz end)
+    or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $2))
+order by stream_fetch_retry_count, start_time desc, id desc
+limit 1;
 
 -- name: arrived
 -- Of what an import has just stored, what is fresh enough that somebody may be waiting for it.

@@ -20,6 +20,7 @@ const sql = loadQueries(new URL('store.sql', import.meta.url), [
   'resetMany',
   'dueAthletes',
   'batch',
+  'leastTried',
   'arrived',
   'underWay',
   'state',
@@ -73,8 +74,12 @@ export interface BatchAsked {
   readonly limit: number
   readonly recentSince: number
   readonly order: Order
-  /** Those that failed least, so that an outage does not use up the attempts of a few. */
-  readonly probing: boolean
+}
+
+export interface Owed {
+  readonly id: string
+  readonly athleteId: string
+  readonly recent: boolean
 }
 
 /** How long a failed one waits after the first and after the second failure; the third is for a person. */
@@ -170,16 +175,15 @@ export class StreamStore {
     return rows.map(({ athleteId }) => athleteId)
   }
 
-  async batch(athleteId: string, asked: BatchAsked, now: number): Promise<{ id: string; recent: boolean }[]> {
-    const { recentSince, order, limit, probing } = asked
-    return await this.#parts.database.query(sql.batch, [
-      athleteId,
-      ...dueBefore(now),
-      new Date(recentSince),
-      order,
-      limit,
-      probing,
-    ])
+  async batch(athleteId: string, { recentSince, order, limit }: BatchAsked, now: number): Promise<Owed[]> {
+    const values = [athleteId, ...dueBefore(now), new Date(recentSince), order, limit]
+    return await this.#parts.database.query<Owed>(sql.batch, values)
+  }
+
+  /** Among all of these athletes; undefined where nothing is due. */
+  async leastTried(athleteIds: readonly string[], recentSince: number, now: number): Promise<Owed | undefined> {
+    const values = [athleteIds, ...dueBefore(now), new Date(recentSince)]
+    return (await this.#parts.database.query<Owed>(sql.leastTried, values))[0]
   }
 
   async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[], since: number): Promise<string[]> {

@@ -11,3 +11,6 @@ select failures, probe_at as "probeAt" from stream_trouble where vendor = $1;
 -- name: probe
 -- One among all processes tries; the next may at $3.
 update stream_trouble set probe_at = $3 where vendor = $1 and probe_at <= $2 returning vendor;
+
+-- name: giveBack
+update stream_trouble set probe_at = $2 where vendor = $1 and probe_at = $3;

@@ -27,6 +27,13 @@ function leavers({ quota }: StreamProcess): number[] {
   return left
 }
 
+/** Another athlete with two activities. */
+async function another(the: StreamWorld, process: StreamProcess, seed: number): Promise<string> {
+  the.simulator.control.addAthlete({ activities: 0, seed })
+  for (const daysAgo of [1, 2]) the.add(daysAgo)
+  return await the.connect(process)
+}
+
 async function stopped(...processes: StreamProcess[]): Promise<void> {
   for (const process of processes) await process.stop()
 }
@@ -123,6 +130,69 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
         assert(the.asked.length >= 2 * 14 && the.asked.length <= 2 * 17, `${the.asked.length} requests`)
         assert.equal((await process.streams.overview()).stuck, 0)
         the.simulator.control.clearFaults()
+        await the.untilAll(FINAL)
+        await process.stop()
+      })
+    })
+
+    test('an outage costs many athletes no more than one, and each activity one attempt before any has two', async () => {
+      const the = await world({ ...FEW, activities: 2 })
+      const process = the.process()
+      const tries = async (): Promise<number[]> => {
+        const rows = await the.database.query<{ tries: number }>('select stream_fetch_retry_count as tries from activity')
+        return rows.map(({ tries: each }) => each)
+      }
+      await the.run(async () => {
+        await the.connect(process)
+        for (let seed = 2; seed <= 12; seed++) await another(the, process, seed)
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: '5xx', route: STREAMS }])
+        await process.start()
+        await the.clock.sleep(2 * MINUTE_MS)
+        const failures = (await tries()).reduce((sum, each) => sum + each, 0)
+        assert.equal(failures, 5)
+        await the.clock.sleep(60 * MINUTE_MS)
+        assert.equal(Math.max(...(await tries())), 1)
+        the.simulator.control.clearFaults()
+        await the.untilAll(FINAL)
+        await process.stop()
+      })
+    })
+
+    test('the probe after an outage goes to one who can be asked for, and may call', async () => {
+      const the = await world({ ...FEW, activities: 2 })
+      const process = the.process()
+      await the.run(async () => {
+        const parted = await the.connect(process)
+        const bo = await another(the, process, 2)
+        await the.database.query("update connection set status = 'needs_reauth' where athlete_id = $1", [parted])
+        const due = new Date(the.clock.now())
+        await the.database.query("insert into stream_trouble (vendor, failures, probe_at) values ('strava', 5, $1)", [due])
+        // As the operator rings, for everybody.
+        await process.start()
+        await process.streams.backfill()
+        await the.clock.sleep(4 * MINUTE_MS)
+        await process.stop()
+        assert.deepEqual(
+          (await the.rows(bo)).map(({ status }) => status),
+          ['success', 'success'],
+        )
+      })
+    })
+
+    test('a probe for which there is no permit is still there when there is one', async () => {
+      const the = await world({ activities: 2, limits: { read: [20, 1000], overall: [40, 2000] } })
+      const process = the.process()
+      await the.run(async () => {
+        await the.connect(process)
+        await drained(process, 0)
+        const due = new Date(the.clock.now())
+        await the.database.query("insert into stream_trouble (vendor, failures, probe_at) values ('strava', 5, $1)", [due])
+        await process.start()
+        await the.clock.sleep(2 * MINUTE_MS)
+        const [{ probeAt } = { probeAt: null }] = await the.database.query<{ probeAt: Date }>(
+          'select probe_at as "probeAt" from stream_trouble',
+        )
+        assert.deepEqual(probeAt, due)
         await the.untilAll(FINAL)
         await process.stop()
       })
