@@ -3,6 +3,7 @@ select a.athlete_id as "athleteId", a.sport, a.stream_fetch_status as status, s.
 from activity a
 left join activity_stream s on s.activity_id = a.id
 left join activity_shape h on h.activity_id = a.id and h.version = $2 and h.fetched_at = s.fetched_at
+  and h.sport = a.sport
 where a.id = $1;
 
 -- name: channels
@@ -12,10 +13,10 @@ where activity_id = $1;
 
 -- name: keep
 -- Not for an activity, or streams, that went away meanwhile.
-insert into activity_shape (activity_id, version, fetched_at, shape)
-select $1, $2, $3, $4::text::jsonb
+insert into activity_shape (activity_id, version, fetched_at, sport, shape)
+select $1, $2, $3, $4, $5::text::jsonb
 from activity_stream
 where activity_id = $1 and fetched_at = $3
 for key share
 on conflict (activity_id) do update
-set version = excluded.version, fetched_at = excluded.fetched_at, shape = excluded.shape;
+set version = excluded.version, fetched_at = excluded.fetched_at, sport = excluded.sport, shape = excluded.shape;

@@ -1,5 +1,5 @@
-// The shape of an activity, worked out once and kept with what it was read from: other streams, or another version of the reading, make
-// it out of date.
+// The shape of an activity, worked out once and kept with what it was read from: other streams, another sport, or another version of the
+// reading, make it out of date.
 import { loadQueries, type Database } from '../db/db.ts'
 import { SHAPE_VERSION, shapeOf, type Shape, type ShapeChannels } from '../shape/shape.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
@@ -34,7 +34,7 @@ export class Shapes {
     const [streams] = await this.#database.query<{ data: string; fetchedAt: Date }>(sql.channels, [activityId])
     if (streams === undefined) return { outcome: 'no_streams', status: cached.status }
     const shape = shapeOf({ sport: cached.sport, channels: JSON.parse(streams.data) as ShapeChannels })
-    await this.#database.query(sql.keep, [activityId, SHAPE_VERSION, streams.fetchedAt, JSON.stringify(shape)])
+    await this.#database.query(sql.keep, [activityId, SHAPE_VERSION, streams.fetchedAt, cached.sport, JSON.stringify(shape)])
     return { outcome: 'shape', shape }
   }
 }

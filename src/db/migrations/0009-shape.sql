@@ -1,9 +1,10 @@
--- What was read from an activity's streams, kept so that it is worked out once. It is out of date when the streams (fetched_at) or the
--- way of reading them (version) are others.
+-- What was read from an activity's streams, kept so that it is worked out once. It is out of date when the streams (fetched_at), the sport
+-- that they were read as, or the way of reading them (version) are others.
 create table activity_shape (
   activity_id uuid primary key references activity on delete cascade,
   version integer not null,
   fetched_at timestamptz not null,
+  sport text not null,
   shape jsonb not null
 );
 

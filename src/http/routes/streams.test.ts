@@ -161,7 +161,7 @@ describe('the shape of an activity', () => {
     velocity_smooth: Array.from({ length: seconds }, () => mps),
   })
 
-  test('is read once and kept, until the streams are others', async () => {
+  test('is read once and kept, until the streams or the sport are others', async () => {
     const someone = await athlete()
     const id = await activity(someone, 'success')
     await stored(id, FETCHED, run(600, 3))
@@ -176,6 +176,10 @@ describe('the shape of an activity', () => {
     await database.query(`update activity_shape set shape = jsonb_set(shape, '{sentence}', '"from the cache"')`)
     assert.equal((await shape()).sentence, 'from the cache')
     await database.query(`update activity_shape set version = version - 1`)
+    assert.deepEqual(await shape(), first)
+    await database.query(`update activity set sport = 'Ride' where id = $1`, [id])
+    assert.notEqual((await shape()).sentence, first.sentence)
+    await database.query(`update activity set sport = 'Run' where id = $1`, [id])
     assert.deepEqual(await shape(), first)
     await stored(id, new Date(clock.now()), run(300, 4))
     assert.deepEqual(
