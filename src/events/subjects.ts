@@ -38,6 +38,8 @@ export interface StreamsStored {
   readonly athleteId: string
   readonly vendor: string
   readonly externalId: string
+  /** Of the activity; ISO, UTC. */
+  readonly start: string
   readonly channels: readonly string[]
   readonly pointCount: number
 }

@@ -14,7 +14,7 @@ set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 
     stream_fetch_error = null, stream_fetch_deferred_until = null
 where id = $1 and stream_fetch_status in ('pending', 'failed', 'deferred')
 returning id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_epoch as epoch,
-  stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt";
+  stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
 -- name: look
 -- Those that wait for the vendor, and were not looked at for an hour; they pass through fetching in this transaction only.

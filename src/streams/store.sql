@@ -10,7 +10,7 @@ where id = $1 and external_activity_id is not null and provider = 'strava'
       and stream_fetch_attempted_at <= case when stream_fetch_retry_count < 2 then $3::timestamptz else $4::timestamptz end)
     or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $2))
 returning id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_epoch as epoch,
-  stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt";
+  stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
 -- name: succeed
 -- No row: the claim is another's now, and the streams must not be stored either.
@@ -65,6 +65,7 @@ returning id;
 
 -- name: forget
 -- What is to be fetched anew is not shown meanwhile, and must not stay behind if there turns out to be none.
+with shape as (delete from activity_shape where activity_id = $1)
 delete from activity_stream where activity_id = $1;
 
 -- name: resetMany

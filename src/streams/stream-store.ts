@@ -37,6 +37,8 @@ export interface Claimed {
   readonly epoch: number
   readonly retryCount: number
   readonly firstSeenAt: Date
+  /** When the activity began. */
+  readonly start: Date
 }
 
 export interface FetchState {
@@ -94,7 +96,7 @@ export interface StreamStoreParts {
   readonly outbox: Outbox
 }
 
-type Held = Pick<Claimed, 'id' | 'epoch' | 'athleteId' | 'externalId' | 'provider'>
+type Held = Pick<Claimed, 'id' | 'epoch' | 'athleteId' | 'externalId' | 'provider' | 'start'>
 
 export class StreamStore {
   readonly #parts: StreamStoreParts
@@ -123,12 +125,12 @@ export class StreamStore {
 
   async keep(tx: Queryable, claim: Omit<Held, 'epoch'>, { data, names, pointCount }: WholeChannels, now: number): Promise<void> {
     const { newId, outbox } = this.#parts
-    const { id: activityId, athleteId, provider: vendor, externalId } = claim
+    const { id: activityId, athleteId, provider: vendor, externalId, start } = claim
     const said = [JSON.stringify(data), JSON.stringify(names), pointCount, vendor, new Date(now)]
     await tx.query(sql.keep, [newId(), activityId, ...said])
     await outbox.add(tx, {
       subject: 'athlete-ally.activity.streams-stored',
-      payload: { activityId, athleteId, vendor, externalId, channels: names, pointCount },
+      payload: { activityId, athleteId, vendor, externalId, start: start.toISOString(), channels: names, pointCount },
     })
   }
 

@@ -1,6 +1,7 @@
 // What the contracts of streams share: a store that is emptied for each test, and a vendor that allows much or little.
 import { after, before } from 'node:test'
 import { migrate, type Database } from '../../src/db/db.ts'
+import type { StreamsStored } from '../../src/events/events.ts'
 import { hear, type Facts } from '../../src/kernel/channels.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import { MemoryBudget } from '../memory-budget.ts'
@@ -29,8 +30,8 @@ export function streamWorlds(open: () => Promise<Database>): (options: StreamWor
   }
 }
 
-export async function eventsOf(the: StreamWorld): Promise<{ activityId: string; channels: string[]; pointCount: number }[]> {
-  const rows = await the.database.query<{ payload: { activityId: string; channels: string[]; pointCount: number } }>(
+export async function eventsOf(the: StreamWorld): Promise<StreamsStored[]> {
+  const rows = await the.database.query<{ payload: StreamsStored }>(
     "select payload from outbox where subject = 'athlete-ally.activity.streams-stored' order by id",
   )
   return rows.map(({ payload }) => payload)

@@ -39,7 +39,12 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
           assert.deepEqual(Object.keys(data).toSorted(), answer.channels_available.toSorted())
           for (const samples of Object.values(data)) assert.equal(samples.length, answer.point_count)
           assert(answer.channels_available.includes('time') && answer.point_count > 10)
-          assert.partialDeepStrictEqual(await eventsOf(the), [{ activityId: id, pointCount: answer.point_count }])
+          const [{ start } = { start: null }] = await the.database.query<{ start: Date }>(
+            'select start_time as start from activity where id = $1',
+            [id],
+          )
+          const told = { activityId: id, pointCount: answer.point_count, start: start?.toISOString() }
+          assert.partialDeepStrictEqual(await eventsOf(the), [told])
           assert.deepEqual(await process.streams.fetchLive(id), { outcome: 'lost' })
         }),
       )
@@ -273,8 +278,10 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         await the.clock.sleep(500)
         assert.deepEqual(await process.streams.reset(id), { outcome: 'fetching' })
         await under
+        assert.equal((await process.streams.shape(the.athleteId, id))?.outcome, 'shape')
         assert.deepEqual(await process.streams.reset(id), { outcome: 'reset' })
         assert.partialDeepStrictEqual(await the.row(id), { status: 'pending', points: null })
+        assert.deepEqual(await the.database.query('select 1 from activity_shape'), [])
         assert.deepEqual(await process.streams.reset(the.athleteId), { outcome: 'not_found' })
         assert.equal((await process.streams.fetchLive(id)).outcome, 'success')
       })
