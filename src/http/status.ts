@@ -13,6 +13,7 @@ export const statusOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   PACE_NOT_RECEIVED: 409,
   PACE_NO_STREAMS: 409,
   PACE_NO_EXTERNAL_ID: 409,
+  PACE_NOT_FETCHED: 409,
   PACE_FETCHING: 409,
   PACE_TOO_LARGE: 413,
   PACE_UNSUPPORTED_MEDIA_TYPE: 415,

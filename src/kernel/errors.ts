@@ -21,6 +21,7 @@ const CATALOGUE = {
   PACE_NEEDS_REAUTH: 'The vendor does not take our token any more; the athlete has to connect again.',
   PACE_NO_STREAMS: 'The activity has no streams, or none yet, so nothing can be read from them.',
   PACE_NO_EXTERNAL_ID: 'The activity was entered by hand: no vendor has streams of it.',
+  PACE_NOT_FETCHED: 'The vendor sends the streams of the activity by itself: they cannot be asked for.',
   PACE_FETCHING: 'The streams of the activity are being fetched just now.',
   PACE_NOT_RECEIVED: 'The vendor sends its history by webhook, and this Paceline does not receive webhooks yet.',
   PACE_IMPORT_STOPPED: 'The import ended before it was complete and is not tried again by itself; its message says what to do.',

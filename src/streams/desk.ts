@@ -34,7 +34,8 @@ export interface StreamsParts {
   readonly order: Order
 }
 
-export type Reset = { readonly outcome: 'reset' | 'fetching' | 'no_external_id' | 'not_found' }
+/** `not_fetched`: the vendor sends them by itself, and what it has sent cannot be had again. */
+export type Reset = { readonly outcome: 'reset' | 'fetching' | 'not_fetched' | 'no_external_id' | 'not_found' }
 /** `unchanged`: it has not failed. */
 export type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: StreamStatus }
 
@@ -165,7 +166,8 @@ export class Streams {
     if (await this.#store.reset(activityId)) return { outcome: 'reset' }
     const state = await this.#store.state(activityId)
     if (state === undefined) return { outcome: 'not_found' }
-    return { outcome: state.externalId === null ? 'no_external_id' : 'fetching' }
+    if (state.externalId === null) return { outcome: 'no_external_id' }
+    return { outcome: state.provider === 'strava' ? 'fetching' : 'not_fetched' }
   }
 
   /** Failed ones: all, an athlete's, those with a word in their error, or the stuck ones only. Says how many. */

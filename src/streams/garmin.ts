@@ -43,7 +43,7 @@ export class GarminStreams {
   async #storeIn(tx: Queryable, { id, status }: { id: string; status: StreamStatus }, channels: WholeChannels): Promise<Claimed> {
     const now = this.#clock.now()
     // Garmin sends an activity again as it grows, and sometimes what was given up on: then it begins anew.
-    if (status === 'success' || status === 'unavailable') await this.#store.resetIn(tx, id)
+    if (status === 'success' || status === 'unavailable') await this.#store.resetFor(tx, id)
     const [claim] = await tx.query<Claimed>(sql.claim, [id, new Date(now)])
     if (claim === undefined) throw new Error('a delivery found its activity claimed')
     await this.#store.succeedIn(tx, claim, channels, now)

@@ -56,10 +56,11 @@ where stream_fetch_status = 'fetching' and stream_fetch_attempted_at < $1
 returning id, athlete_id as "athleteId", stream_fetch_retry_count as "retryCount", stream_fetch_attempted_at as "attemptedAt";
 
 -- name: reset
--- From every state but fetching; a pending one begins anew too. $2: only what failed three times.
+-- From every state but fetching; a pending one begins anew too. $2: only what failed three times. $3: new ones are at hand; else only
+-- what can be asked for again, for what is there is forgotten.
 update activity
 set stream_fetch_status = 'pending', stream_fetch_retry_count = 0, stream_fetch_error = null, stream_fetch_deferred_until = null
-where id = $1 and external_activity_id is not null and stream_fetch_status <> 'fetching'
+where id = $1 and external_activity_id is not null and stream_fetch_status <> 'fetching' and ($3 or provider = 'strava')
   and (not $2 or (stream_fetch_status = 'failed' and stream_fetch_retry_count >= 3))
 returning id;
 
@@ -72,7 +73,7 @@ delete from activity_stream where activity_id = $1;
 -- All that failed, or those of one athlete ($1), or those with a word in their error ($2). Stored streams are left alone.
 update activity
 set stream_fetch_status = 'pending', stream_fetch_retry_count = 0, stream_fetch_error = null
-where stream_fetch_status = 'failed' and external_activity_id is not null
+where stream_fetch_status = 'failed' and external_activity_id is not null and provider = 'strava'
   and ($1::uuid is null or athlete_id = $1) and ($2::text is null or strpos(stream_fetch_error, $2) > 0)
   and (not $3 or stream_fetch_retry_count >= 3)
 returning athlete_id as "athleteId";

@@ -151,13 +151,18 @@ export class StreamStore {
     return await this.#parts.database.query<Abandoned>(sql.cleanUp, [new Date(startedBefore)])
   }
 
-  /** False: it is being fetched, has no external id, or (`stuckOnly`) is not stuck. */
+  /** False: it is being fetched, cannot be asked for, has no external id, or (`stuckOnly`) is not stuck. */
   async reset(id: string, { stuckOnly = false } = {}): Promise<boolean> {
-    return await this.#parts.database.transaction(tx => this.resetIn(tx, id, { stuckOnly }))
+    return await this.#parts.database.transaction(tx => this.#resetIn(tx, id, { stuckOnly, isDelivered: false }))
   }
 
-  async resetIn(tx: Queryable, id: string, { stuckOnly = false } = {}): Promise<boolean> {
-    const isReset = (await tx.query(sql.reset, [id, stuckOnly])).length === 1
+  /** For a delivery, whose streams take the place of those that go, in the caller's transaction. */
+  async resetFor(tx: Queryable, id: string): Promise<boolean> {
+    return await this.#resetIn(tx, id, { stuckOnly: false, isDelivered: true })
+  }
+
+  async #resetIn(tx: Queryable, id: string, how: { stuckOnly: boolean; isDelivered: boolean }): Promise<boolean> {
+    const isReset = (await tx.query(sql.reset, [id, how.stuckOnly, how.isDelivered])).length === 1
     if (isReset) await tx.query(sql.forget, [id])
     return isReset
   }

@@ -48,6 +48,9 @@ export function streamsGarminContract(name: string, open: () => Promise<Database
         assert.deepEqual(await process.streams.storeGarminDetails(the.athleteId, details(5)), { outcome: 'stored' })
         assert.partialDeepStrictEqual(await the.row(id), { status: 'success', points: 5 })
         assert.equal((await eventsOf(the)).length, 2)
+        // Nobody could ask for them again.
+        assert.deepEqual(await process.streams.reset(id), { outcome: 'not_fetched' })
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'success', points: 5 })
       })
     })
 

@@ -205,6 +205,10 @@ describe('what the operator sees and resets', () => {
     }
     assertRefused(await reset(await activity(someone, 'fetching')), 409, 'PACE_FETCHING')
     assertRefused(await reset(NOBODY), 404, 'PACE_NOT_FOUND')
+    const sent = await activity(someone, 'success')
+    await database.query(`update activity set provider = 'garmin' where id = $1`, [sent])
+    assertRefused(await reset(sent), 409, 'PACE_NOT_FETCHED')
+    assert.equal((await get(someone, streamsOf(sent))).json<{ point_count: number }>().point_count, 4)
     const entry = { sport: 'Run', name: 'Treadmill', start: new Date(0), elapsedSeconds: 60 }
     assertRefused(await reset((await activities.createManual(someone.id, entry)).id), 409, 'PACE_NO_EXTERNAL_ID')
   })
@@ -214,6 +218,8 @@ describe('what the operator sees and resets', () => {
     await activity(ada, 'failed', { error: 'malformed (x)', retries: 3 })
     await activity(ada, 'failed', { error: 'vendor_error (x)', retries: 1 })
     await activity(bob, 'failed', { error: 'malformed (x)', retries: 1 })
+    const sent = await activity(bob, 'failed', { error: 'malformed (x)', retries: 1 })
+    await database.query(`update activity set provider = 'garmin' where id = $1`, [sent])
     const reset = async (payload: object) => (await post(operator, '/admin/streams/reset', payload)).json<unknown>()
     assert.deepEqual(await reset({ athlete: ada.id, error: 'malformed' }), { reset: 1 })
     assert.deepEqual(await reset({ athlete: ada.id, stuck: true }), { reset: 0 })

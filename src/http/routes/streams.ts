@@ -166,6 +166,8 @@ function resetRoutes(app: App, { streams }: HttpParts): void {
     const { outcome } = await streams.reset(request.params.id)
     if (outcome === 'reset') return { activity_id: request.params.id, status: 'pending' as const }
     if (outcome === 'not_found') throw noActivity()
+    if (outcome === 'not_fetched')
+      throw new PacelineError('PACE_NOT_FETCHED', 'Its streams are sent by the vendor and cannot be asked for.')
     if (outcome === 'fetching') throw new PacelineError('PACE_FETCHING', 'Its streams are being fetched just now; wait a moment.')
     throw new PacelineError('PACE_NO_EXTERNAL_ID', 'It was entered by hand: no vendor has streams of it.')
   })
