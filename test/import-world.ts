@@ -15,13 +15,13 @@ import { Slots } from '../src/kernel/slots.ts'
 import type { FrontBudget } from '../src/quota/keeper.ts'
 import { Quota, type QuotaSettings } from '../src/quota/quota.ts'
 import { SleepIngest } from '../src/sleep/sleep.ts'
+import { RowLock, Streams } from '../src/streams/streams.ts'
 import { openSimulator, type Simulator, type SimulatorOptions, type VendorState } from '../src/simulator/simulator.ts'
 import { openVendor, type OpenVendor, type VendorName } from '../src/vendors/vendors.ts'
 import { consent, type Decision } from './consent.ts'
 
 export const QUARTER_MS = 900_000
 export const GUARD_MS = 3_000
-/** How closely a test looks on; each look costs a query. */
 const STEP_MS = 10_000
 const SIMULATOR = 'http://simulator.test'
 const secrets = { adminToken: 'the-admin-token', ingestToken: 'the-ingest-token' }
@@ -36,6 +36,8 @@ export interface WorldOptions {
   readonly startsAt?: number
   readonly settings?: Partial<QuotaSettings>
   readonly pollMinutes?: number
+  /** How closely a test looks on; each look costs a query. */
+  readonly stepMs?: number
   readonly limits?: SimulatorOptions['limits']
   /** How long the vendor takes for an answer; none unless said. */
   readonly latencyMs?: number
@@ -48,6 +50,8 @@ export interface ProcessOptions {
   readonly front?: FrontBudget
   /** Its bells for the end of a pause come to nothing. */
   readonly forgets?: boolean
+  /** Works off streams too, as the whole program does. */
+  readonly withStreams?: boolean
 }
 
 export interface Process {
@@ -147,7 +151,7 @@ export class ImportWorld {
   }
 
   /** Another process's, as far as the store can tell. */
-  process({ front, forgets = false }: ProcessOptions = {}): Process {
+  process({ front, forgets = false, withStreams = false }: ProcessOptions = {}): Process {
     const gate = new Gate()
     const database = tracked(this.#plain, this.clock, gate.pass)
     const parts = { database, clock: this.clock, newId: this.#newId, random: this.#random }
@@ -179,19 +183,21 @@ export class ImportWorld {
       pollMinutes: this.#options.pollMinutes ?? 43_200,
       receivesPushes: true,
     })
-    const schedules = imports.schedules()
-    const worker = imports.work()
+    const lock = new RowLock(parts)
+    const streams = new Streams({ ...parts, bell, connections, quota, vendor, lock, settleMs: 0, order: 'newest' })
+    const schedules = [...imports.schedules(), ...(withStreams ? streams.schedules() : [])]
+    const workers = [imports.work(), ...(withStreams ? [streams.work()] : [])]
     return {
       imports,
       connections,
       start: async () => {
-        await worker.start()
+        for (const worker of workers) await worker.start()
         await bell.service.start()
         for (const ringFirst of schedules) await ringFirst()
       },
       stop: async () => {
         await bell.service.stop()
-        await worker.stop()
+        for (const worker of workers) await worker.stop()
       },
       die: () => {
         gate.close()
@@ -242,7 +248,7 @@ export class ImportWorld {
     for (;;) {
       const [job] = await this.database.query<{ status: ImportStatus }>(newest, [athleteId])
       if (job !== undefined && statuses.includes(job.status)) return await this.newest(process, athleteId)
-      await this.clock.sleep(STEP_MS)
+      await this.clock.sleep(this.#options.stepMs ?? STEP_MS)
     }
   }
 

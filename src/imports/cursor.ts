@@ -1,7 +1,5 @@
 // Where an import stands, as it is kept in `import_jobs.sync_cursor`. The first four names are the document's; the others are what the
 // phases need. Every field has a meaning after a kill at any point.
-import type { PauseCause } from './job-store.ts'
-
 export interface Cursor {
   /** Start of the oldest that was listed, or of the oldest range that was read, in epoch seconds: the next page or range ends there. */
   readonly before?: number
@@ -22,9 +20,10 @@ export interface Cursor {
   readonly laterPhotos: readonly string[]
   /** Failures in a row. */
   readonly trouble: number
-  /** Runs in a row that ended with a fault of ours, and why the last pause was made. */
+  /** Runs in a row that ended with a fault of ours. */
   readonly faults: number
-  readonly pausedBy?: PauseCause
+  /** When the newest of the list were last read, in epoch seconds. */
+  readonly listedAt?: number
   /** What an incremental list showed, for seeing deletions. */
   readonly seen: readonly string[]
   /** Garmin: activities that were here when the import began. */

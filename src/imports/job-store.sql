@@ -38,10 +38,10 @@ where id = $1 and epoch = $2 and status = 'started'
 returning id
 
 -- name: pause
--- The cursor keeps what the next run is to know: why it waited, and how many faults came in a row.
+-- The cursor keeps how many faults came in a row.
 update import_jobs
 set status = 'rate_limited', retry_after = $3, pause = $4,
-    sync_cursor = sync_cursor || jsonb_build_object('pausedBy', $4::text, 'faults',
+    sync_cursor = sync_cursor || jsonb_build_object('faults',
       case when $4 = 'fault' then coalesce((sync_cursor->>'faults')::integer, 0) + 1 else 0 end),
     lease_owner = null, lease_expires_at = null, updated_at = $5
 where id = $1 and epoch = $2 and status = 'started'

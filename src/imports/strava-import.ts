@@ -25,6 +25,8 @@ export interface StravaImportParts {
 
 const BATCH = 50
 const FAILED_PAUSE_MS = 86_400_000
+/** Less than from one quarter to the next. */
+const RELIST_MS = 10 * 60_000
 const VENDOR = 'strava'
 const PHASES = ['list', 'details', 'photos', 'again'] as const satisfies readonly Phase[]
 type StravaPhase = (typeof PHASES)[number]
@@ -53,10 +55,10 @@ export class StravaImport {
     return this.#run.completed(this.#run.total === 0)
   }
 
-  /** After an outage the list also shows whether the vendor is back. Pauses of our own are short and many: what is new can wait. */
+  /** Some pauses are short and many: what is new can wait for a while. An incremental one that is still listing will see it. */
   #isResumed(): boolean {
-    const { phase, before, pausedBy } = this.#run.cursor
-    if (pausedBy === 'budget' || pausedBy === 'fault') return false
+    const { phase, before, listedAt = 0 } = this.#run.cursor
+    if (this.#run.now() - listedAt * 1000 < RELIST_MS) return false
     return phase !== 'list' || (before !== undefined && this.#run.since === undefined)
   }
 
@@ -83,10 +85,16 @@ export class StravaImport {
       if (answer.kind !== 'value') return await this.#run.stuck(answer, 'the list of activities')
       const { items, broken } = answer.value
       const next = afterPage(this.#run.cursor, { seconds: items.map(secondOf), unread: broken.length })
-      const { lost } = await this.#storePage(answer.value, { ...next.cursor, seen: this.#seen(answer.value), trouble: 0 })
+      const listedAt = before === undefined ? this.#seconds() : this.#run.cursor.listedAt
+      const passed = { seen: this.#seen(answer.value), trouble: 0, ...(listedAt !== undefined && { listedAt }) }
+      const { lost } = await this.#storePage(answer.value, { ...next.cursor, ...passed })
       if (lost !== undefined) return lost
       if (next.isLast || this.#reachesBack(items)) return await this.#listed()
     }
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#run.now() / 1000)
   }
 
   /** What cannot be read is there all the same. */
@@ -108,7 +116,7 @@ export class StravaImport {
       if (answer.kind === 'end') return answer.ending
       if (answer.kind !== 'value') return await this.#run.stuck(answer, 'the list of activities')
       const { items, broken } = answer.value
-      const { lost, freshCount } = await this.#storePage(answer.value, this.#run.cursor)
+      const { lost, freshCount } = await this.#storePage(answer.value, { ...this.#run.cursor, listedAt: this.#seconds() })
       if (lost !== undefined || freshCount === 0 || freshCount < items.length) return lost
       place = afterPage(place, { seconds: items.map(secondOf), unread: broken.length }).cursor
     }

@@ -70,7 +70,8 @@ export class Quota {
   /** Takes a permit for one request, or says why not. Every attempt needs its own. */
   readonly take = async (need: PermitNeed): Promise<PermitAnswer> => {
     const asker = askerOf(need)
-    if (asker !== undefined && !(await this.#turns.ask(asker))) return this.#notYourTurn(need)
+    const turn = asker && (await this.#turns.ask(asker))
+    if (turn?.isFirst === false) return this.#notYourTurn(need, turn.waitUntil)
     const answer = await this.#decide(this.#newId(), need)
     // Who cannot be served must not hold up the others: they would ask for their turn until the budget is back.
     if (answer.outcome === 'unavailable' && asker !== undefined) await this.#turns.leave(asker)
@@ -80,6 +81,11 @@ export class Quota {
     if (asker !== undefined && answer.resetAt > soonAt) await this.#turns.stay(asker, answer.resetAt)
     // A budget server's time may be behind ours: what has passed here is not over there.
     return { ...answer, resetAt: Math.max(answer.resetAt, soonAt) }
+  }
+
+  /** An athlete's backfill of this rank waits for its pace until then: what is of a later rank does not go in between. */
+  async pace(asker: Asker, until: number): Promise<void> {
+    await this.#turns.pace(asker, until)
   }
 
   /** An athlete's backfill of this rank is done: the others need not wait for it. */
@@ -177,12 +183,12 @@ export class Quota {
     }
   }
 
-  #notYourTurn({ vendor, cost }: PermitNeed): Exhausted {
+  #notYourTurn({ vendor, cost }: PermitNeed, waitUntil = 0): Exhausted {
     return {
       outcome: 'exhausted',
       ...shortestOf(vendors[vendor].facts, cost[0]?.pool),
       cause: 'yield',
-      resetAt: this.#clock.now() + soonMs(this.#clock),
+      resetAt: Math.max(waitUntil, this.#clock.now()) + soonMs(this.#clock),
     }
   }
 }

@@ -12,7 +12,8 @@ with others as (
   select
     max(pass) as pass,
     bool_or(present_until > $4) as present,
-    bool_or(present_until > $4 and present_until <= $5 and rank < $3) as outranked
+    bool_or(present_until > $4 and present_until <= $5 and rank < $3) as outranked,
+    max(paced_until) filter (where rank < $3 and paced_until > $4) as paced_until
   from quota_turn where vendor = $1 and athlete_id = $2
 )
 insert into quota_turn as t (vendor, athlete_id, rank, pass, present_until)
@@ -21,14 +22,19 @@ select $1, $2, $3,
 from mine, others
 on conflict (vendor, athlete_id, rank) do update set pass = excluded.pass, present_until = excluded.present_until
 returning
-  pass <= coalesce((select awake from others), pass) and not coalesce((select outranked from mine), false) as first
+  pass <= coalesce((select awake from others), pass)
+    and not coalesce((select outranked or paced_until is not null from mine), false) as first,
+  (select paced_until from mine) as "pacedUntil"
 
 -- name: stay
 -- Refused until later: it is presumed to come back then.
 update quota_turn set present_until = greatest(present_until, $4) where vendor = $1 and athlete_id = $2 and rank = $3
 
+-- name: pace
+update quota_turn set paced_until = $4 where vendor = $1 and athlete_id = $2 and rank = $3
+
 -- name: leave
-update quota_turn set present_until = $4 where vendor = $1 and athlete_id = $2 and rank = $3
+update quota_turn set present_until = $4, paced_until = null where vendor = $1 and athlete_id = $2 and rank = $3
 
 -- name: prune
 delete from quota_turn where present_until < $1

@@ -4,7 +4,7 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import type { BackfillRank } from './permit.ts'
 
-const sql = loadQueries(new URL('turns.sql', import.meta.url), ['ask', 'stay', 'leave', 'prune'])
+const sql = loadQueries(new URL('turns.sql', import.meta.url), ['ask', 'stay', 'pace', 'leave', 'prune'])
 
 /** Who asked is presumed to ask again within this (real time: one call and the storing of its answer). */
 const PRESENCE_MS = 10_000
@@ -25,12 +25,21 @@ export class Turns {
     this.#clock = clock
   }
 
-  /** True when nobody else with work has been served less. */
-  async ask({ vendor, athleteId, rank }: Asker): Promise<boolean> {
+  /** First when nobody else with work has been served less. `waitUntil`: work of an earlier rank goes on then. */
+  async ask({ vendor, athleteId, rank }: Asker): Promise<{ readonly isFirst: boolean; readonly waitUntil?: number | undefined }> {
     const now = this.#clock.now()
     const present = new Date(now + this.#presenceMs)
-    const [row] = await this.#database.query<{ first: boolean }>(sql.ask, [vendor, athleteId, rank, new Date(now), present])
-    return row?.first ?? true
+    type Row = { first: boolean; pacedUntil: Date | null }
+    const [row] = await this.#database.query<Row>(sql.ask, [vendor, athleteId, rank, new Date(now), present])
+    const waitUntil = row?.pacedUntil?.getTime()
+    // Who waits for an earlier rank comes back after it, before what is later still.
+    if (waitUntil !== undefined) await this.pace({ vendor, athleteId, rank }, waitUntil + this.#presenceMs)
+    return { isFirst: row?.first ?? true, waitUntil }
+  }
+
+  /** Between two calls of work that paces itself. */
+  async pace({ vendor, athleteId, rank }: Asker, until: number): Promise<void> {
+    await this.#database.query(sql.pace, [vendor, athleteId, rank, new Date(until)])
   }
 
   /** Keeps the place of someone who will be back at `until`. */

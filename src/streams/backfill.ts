@@ -23,7 +23,7 @@ export interface BackfillParts {
   readonly trouble: Trouble
   readonly lock: Lock
   readonly connections: Pick<Connections, 'active'>
-  readonly quota: Pick<Quota, 'paceMs' | 'leave'>
+  readonly quota: Pick<Quota, 'paceMs' | 'pace' | 'leave'>
   readonly order: Order
   /** Names this process among those that share the lock. */
   readonly owner: string
@@ -47,6 +47,11 @@ const UNSENT: readonly Fetched['outcome'][] = ['lost', 'refused', 'shut', 'uncon
 type TurnTo = (rank: BackfillRank | undefined) => Promise<void>
 /** Why a run ends: nothing is due, somebody else is at it, or it is worth asking again at a time. */
 type Ending = 'done' | 'elsewhere' | { readonly again: number }
+
+interface Turn {
+  readonly athleteId: string
+  readonly rank: BackfillRank
+}
 
 export class Backfill {
   readonly #parts: BackfillParts
@@ -118,7 +123,7 @@ export class Backfill {
     const row = await store.leastTried(await connections.active(VENDOR), clock.now() - RECENT_MS, clock.now())
     if (row === undefined) return 'done'
     const rank = rankOf(row)
-    const fetched = await this.#paced(row.id, rank, stopping)
+    const fetched = await this.#paced(row.id, { athleteId: row.athleteId, rank }, stopping)
     await quota.leave({ vendor: VENDOR, athleteId: row.athleteId, rank })
     return fetched.outcome === 'lost' ? 'done' : endingOf(fetched, clock)
   }
@@ -130,7 +135,7 @@ export class Backfill {
     let hasMoved = false
     for (const row of await store.batch(athleteId, asked, clock.now())) {
       await turnTo(rankOf(row))
-      const fetched = await this.#paced(row.id, rankOf(row), stopping)
+      const fetched = await this.#paced(row.id, { athleteId, rank: rankOf(row) }, stopping)
       if (fetched.outcome === 'shut') await turnTo(undefined)
       const ending = endingOf(fetched, clock)
       if (ending !== undefined) return ending
@@ -144,12 +149,14 @@ export class Backfill {
     return 'done'
   }
 
-  async #paced(id: string, rank: BackfillRank, signal: AbortSignal): Promise<Fetched> {
-    const { clock, fetcher } = this.#parts
+  async #paced(id: string, { athleteId, rank }: Turn, signal: AbortSignal): Promise<Fetched> {
+    const { clock, fetcher, quota } = this.#parts
     signal.throwIfAborted()
     const next = await this.#nextAt()
     const fetched = await fetcher.fetch(id, { callClass: 'backfill', rank, signal })
-    if (!UNSENT.includes(fetched.outcome)) await clock.sleep(next - clock.now(), signal)
+    if (UNSENT.includes(fetched.outcome) || next <= clock.now()) return fetched
+    await quota.pace({ vendor: VENDOR, athleteId, rank }, next)
+    await clock.sleep(next - clock.now(), signal)
     return fetched
   }
 

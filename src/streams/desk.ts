@@ -27,7 +27,7 @@ export interface StreamsParts {
   readonly newId: NewId
   readonly bell: Bell
   readonly connections: Pick<Connections, 'find' | 'call' | 'active'>
-  readonly quota: Pick<Quota, 'paceMs' | 'leave' | 'vendorState' | 'refusals'>
+  readonly quota: Pick<Quota, 'paceMs' | 'pace' | 'leave' | 'vendorState' | 'refusals'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly lock: Lock
   readonly settleMs: number

@@ -8,8 +8,8 @@ import { openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
 import { paceline, pacelineOnTerminal, up, type Ended, type Settings, type Up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 
-/** More than two windows of fifteen calls, so that one is used up and waited for wherever in a window it begins. */
-const ACTIVITIES = 30
+/** With their streams more than two windows of fifteen calls, so that one is used up and waited for wherever in a window it begins. */
+const ACTIVITIES = 16
 /** A window lasts 22 seconds: what is over within ten is waited for without a word. */
 const SPEED = 40
 const LIMITS: readonly [number, number] = [20, 1000]
