@@ -26,6 +26,10 @@ export interface Cursor {
   readonly listedAt?: number
   /** What an incremental list showed, for seeing deletions. */
   readonly seen: readonly string[]
+  /** Garmin: the range above `from` that is being asked for: where it ends, and which type is next. */
+  readonly gap?: { readonly to: number; readonly page: number } | undefined
+  /** Garmin: whether anything that was asked for was granted; false when it only ever said that it had sent it before. */
+  readonly granted?: boolean
   /** Garmin: activities that were here when the import began. */
   readonly known?: number
   /** Garmin: activities that were here at the last look. Nights: how many the vendor told of, known or not. */

@@ -1,9 +1,10 @@
 // An athlete's Garmin history. Garmin hands out nothing when asked: it is asked, range by range and newest first, to send its history
-// again, and then pushes it when it likes. The import is complete when everything was asked for and the pushing has ended.
+// again, and then pushes it when it likes. The import is complete when everything was asked for and the pushing has ended; not when all
+// was refused as sent before and nothing came.
 import type { Activities } from '../activities/activities.ts'
 import { GARMIN_BACKFILL_DAYS_MAX, type GarminEndpoints } from '../vendors/vendors.ts'
 import type { Cursor } from './cursor.ts'
-import type { Ending } from './fetching.ts'
+import type { Ending, Fetched } from './fetching.ts'
 import type { Bad, Run } from './run.ts'
 
 export interface GarminImportParts {
@@ -19,6 +20,11 @@ const FULL_SECONDS = 5 * 365 * DAY_SECONDS
 /** Nothing came for so long: the pushing has ended. */
 const QUIET_MS = 10 * 60_000
 
+/** Where it went nobody knows: it is not here, and Garmin sends nothing twice. */
+const SENT_BEFORE = { externalId: 'history', reason: 'Garmin says that it has sent this history before' }
+
+const isRepeat = (answer: Fetched<unknown>): boolean => answer.kind === 'broken' && answer.status === 409
+
 export class GarminImport {
   readonly #run: Run
   readonly #activities: Activities
@@ -31,45 +37,72 @@ export class GarminImport {
   }
 
   async run(): Promise<Ending> {
-    const lost = this.#run.cursor.known === undefined ? await this.#look({}) : undefined
+    const { cursor } = this.#run
+    const startedAt = Math.floor((this.#run.job.startedAt?.getTime() ?? this.#run.now()) / 1000)
+    const lost = cursor.known === undefined ? await this.#look({ from: startedAt, before: startedAt }) : undefined
     if (lost !== undefined) return lost
     if (this.#run.cursor.phase === 'push') return await this.#awaitPush()
-    return (await this.#askForAll()) ?? this.#quiet()
+    return (
+      (await this.#askUp(startedAt)) ?? (await this.#askDown(startedAt)) ?? (await this.#look({ phase: 'push' })) ?? this.#quiet()
+    )
   }
 
-  async #askForAll(): Promise<Ending | undefined> {
-    const startedAt = Math.floor((this.#run.job.startedAt?.getTime() ?? this.#run.now()) / 1000)
-    const until = this.#run.since === undefined ? startedAt - FULL_SECONDS : Math.floor(this.#run.since / 1000)
-    let to = this.#run.cursor.before ?? startedAt
-    while (to > until) {
-      const from = Math.max(until, to - RANGE_SECONDS)
-      const ending = await this.#askForRange({ fromSeconds: from, toSeconds: to })
-      if (ending === 'end of history') break
+  /** What happened between the import that this one took over and its own start. A range is asked for to its end, whoever began it. */
+  async #askUp(startedAt: number): Promise<Ending | undefined> {
+    for (;;) {
+      const { from = startedAt, gap } = this.#run.cursor
+      if (gap === undefined && from >= startedAt) return undefined
+      const { to, page } = gap ?? { to: Math.min(from + RANGE_SECONDS, startedAt), page: 1 }
+      const ending = await this.#askForRange({ fromSeconds: from, toSeconds: to }, page, next =>
+        next === undefined ? { from: to, gap: undefined } : { gap: { to, page: next } },
+      )
+      if (ending === 'end of history') return await this.#look({ from: startedAt, gap: undefined })
       if (ending !== undefined) return ending
-      to = from
     }
-    return await this.#look({ phase: 'push' })
   }
 
-  /** All types of one range; the cursor's page says which are done. */
-  async #askForRange(range: { fromSeconds: number; toSeconds: number }): Promise<Ending | 'end of history' | undefined> {
-    for (const type of TYPES.slice(this.#run.cursor.page - 1)) {
+  async #askDown(startedAt: number): Promise<Ending | undefined> {
+    const until = this.#run.since === undefined ? startedAt - FULL_SECONDS : Math.floor(this.#run.since / 1000)
+    for (;;) {
+      const { before: to = startedAt, page } = this.#run.cursor
+      if (to <= until) return undefined
+      const from = Math.max(until, to - RANGE_SECONDS)
+      const ending = await this.#askForRange({ fromSeconds: from, toSeconds: to }, page, next =>
+        next === undefined ? { page: 1, before: from } : { page: next },
+      )
+      if (ending === 'end of history') return undefined
+      if (ending !== undefined) return ending
+    }
+  }
+
+  /** The types of one range from the `page`th on. `then` gives what the cursor says when this one is next, or undefined when all are done. */
+  async #askForRange(
+    range: { fromSeconds: number; toSeconds: number },
+    page: number,
+    then: (next: number | undefined) => Partial<Cursor>,
+  ): Promise<Ending | 'end of history' | undefined> {
+    for (const [index, type] of [...TYPES.entries()].slice(page - 1)) {
       const answer = await this.#run.ask(this.#endpoints.backfill(type, range), 'backfill')
       if (answer.kind === 'end') return answer.ending
       const ending = answer.kind === 'value' ? undefined : await this.#refused(answer, type)
       if (ending !== undefined) return ending
-      const page = (this.#run.cursor.page % TYPES.length) + 1
-      const lost = await this.#look({ page, trouble: 0, ...(page === 1 && { before: range.fromSeconds }) })
+      const next = index + 1 < TYPES.length ? index + 2 : undefined
+      const lost = await this.#look({ trouble: 0, ...this.#grantedBy(answer), ...then(next) })
       if (lost !== undefined) return lost
     }
     return undefined
+  }
+
+  #grantedBy(answer: Fetched<unknown>): Pick<Cursor, 'granted'> {
+    if (answer.kind === 'value') return { granted: true }
+    return isRepeat(answer) ? { granted: this.#run.cursor.granted ?? false } : {}
   }
 
   /** Undefined: go on, as if it had been granted. */
   async #refused(answer: Bad, type: string): Promise<Ending | 'end of history' | undefined> {
     if (answer.kind !== 'broken') return await this.#run.stuck(answer, 'the history')
     // This range was asked for before: what it holds has come, or will.
-    if (answer.status === 409) return undefined
+    if (isRepeat(answer)) return undefined
     if (/min start time/i.test(answer.reason)) return 'end of history'
     if (/not enabled/i.test(answer.reason)) {
       this.#run.notice({ externalId: type, reason: answer.reason })
@@ -85,7 +118,14 @@ export class GarminImport {
     const { heard } = this.#run.cursor
     const lost = await this.#look({})
     if (lost !== undefined) return lost
-    return heard === this.#run.cursor.heard ? this.#run.completed(heard === 0) : this.#quiet()
+    return heard === this.#run.cursor.heard ? await this.#ended() : this.#quiet()
+  }
+
+  async #ended(): Promise<Ending> {
+    const { known, heard, granted } = this.#run.cursor
+    if (granted !== false || heard !== known) return this.#run.completed(heard === 0)
+    this.#run.notice(SENT_BEFORE)
+    return (await this.#look({})) ?? this.#run.completed(true)
   }
 
   #quiet(): Ending {

@@ -2,7 +2,8 @@
 import { after, before } from 'node:test'
 import assert from 'node:assert/strict'
 import { migrate, type Database } from '../../src/db/db.ts'
-import { ImportWorld, type WorldOptions } from '../import-world.ts'
+import { openVendor, type GarminSummary } from '../../src/vendors/vendors.ts'
+import { ImportWorld, type Process, type WorldOptions } from '../import-world.ts'
 
 export const LIST = /^\/athlete\/activities$/
 export const DETAIL = /^\/activities\/\d+$/
@@ -76,4 +77,16 @@ export async function lastSyncOf(the: ImportWorld, athleteId = the.athleteId): P
 export async function eventsOf(the: ImportWorld, subject: string): Promise<number> {
   const [row] = await the.database.query<{ n: number }>('select count(*) as n from outbox where subject = $1', [subject])
   return row?.n ?? 0
+}
+
+const garmin = openVendor('garmin', { clientId: '1', clientSecret: 'secret' })
+
+/** What the inbox will do: hands on what Garmin pushed. */
+export function receiving(the: ImportWorld, process: Process): void {
+  the.onWebhook = async request => {
+    const events = garmin.webhooks.read(new Uint8Array(await request.arrayBuffer()))
+    assert(events.outcome === 'ok' && events.broken.length === 0)
+    const summaries = events.events.flatMap(event => (event.kind === 'delivered' ? [event as GarminSummary] : []))
+    await process.imports.pushed(the.athleteId, summaries)
+  }
 }

@@ -3,9 +3,8 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
-import { openVendor, type GarminSummary } from '../../src/vendors/vendors.ts'
 import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
-import { lastSyncOf, worlds } from './imports-desk.ts'
+import { lastSyncOf, receiving, worlds } from './imports-desk.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -276,19 +275,8 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
   }
 
   describe(`Garmin: ${name}`, () => {
-    const garmin = openVendor('garmin', { clientId: '1', clientSecret: 'secret' })
     const options: WorldOptions = { vendor: 'garmin', activities: 24, nights: 20 }
     const generous = { limits: { garmin: [10_000, 100_000] } } as const
-
-    /** What the inbox will do: hands on what the vendor pushed. */
-    function receiving(the: ImportWorld, process: Process): void {
-      the.onWebhook = async request => {
-        const events = garmin.webhooks.read(new Uint8Array(await request.arrayBuffer()))
-        assert(events.outcome === 'ok' && events.broken.length === 0)
-        const summaries = events.events.flatMap(event => (event.kind === 'delivered' ? [event as GarminSummary] : []))
-        await process.imports.pushed(the.athleteId, summaries)
-      }
-    }
 
     test('it is asked for everything, range by range within its limits, and what it pushes is stored once', async () => {
       const the = await world(options)

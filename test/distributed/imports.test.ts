@@ -3,6 +3,7 @@ import { openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { importLifecycleContract } from '../contract/import-lifecycle.contract.ts'
 import { importsLessonsContract } from '../contract/imports-lessons.contract.ts'
+import { importsGarminContract } from '../contract/imports-garmin.contract.ts'
 import { importsPollingContract } from '../contract/imports-polling.contract.ts'
 import { importsVendorsContract } from '../contract/imports-vendors.contract.ts'
 import { importsLaterContract } from '../contract/imports-later.contract.ts'
@@ -20,6 +21,7 @@ const contracts = [
   importsTroubleContract,
   importsLaterContract,
   importsVendorsContract,
+  importsGarminContract,
   importsPollingContract,
   importsLessonsContract,
 ]
