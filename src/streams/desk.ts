@@ -97,10 +97,8 @@ export class Streams {
     const { bell, clock } = this.#parts
     const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
     return [
-      every('streams-sweep', '* * * * *', async () => {
-        await this.#garmin.look()
-        await this.#backfill.sweep()
-      }),
+      every('streams-sweep', '* * * * *', () => this.#backfill.sweep()),
+      every('streams-garmin', '* * * * *', () => this.#garmin.look()),
       every('streams-cleanup', '*/5 * * * *', () => this.cleanUp()),
     ]
   }
@@ -157,7 +155,7 @@ export class Streams {
     if (state?.athleteId !== athleteId) return undefined
     if (state.status !== 'failed') return { outcome: 'unchanged', status: state.status }
     if (isStuck(state)) await this.#store.reset(activityId, { stuckOnly: true })
-    await bell.ring(LIVE_BELL, activityId, isStuck(state) ? clock.now() : (retryAt(state) ?? clock.now()))
+    await bell.ring(LIVE_BELL, activityId, isStuck(state) ? clock.now() : (retryAt(state, clock.now()) ?? clock.now()))
     return { outcome: 'moved', status: isStuck(state) ? 'pending' : 'failed' }
   }
 

@@ -123,7 +123,7 @@ export class Front {
 
   async #why(state: FetchState, fetched: Fetched | undefined): Promise<Why> {
     if (state.status === 'pending') return await this.#whyPending(state, fetched)
-    const [reason, at] = [reasonOf(state), retryAt(state)]
+    const [reason, at] = [reasonOf(state), retryAt(state, this.#parts.clock.now())]
     return { ...(reason !== undefined && { reason }), ...(at !== undefined && { retryAt: at }) }
   }
 

@@ -17,11 +17,12 @@ returning id, athlete_id as "athleteId", provider, external_activity_id as "exte
   stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
 -- name: look
--- Those that wait for the vendor, and were not looked at for an hour; they pass through fetching in this transaction only.
+-- Those that are new, and those that have waited since before $2 and are given up on; what waits is left alone meanwhile. They pass through
+-- fetching in this transaction only. $1 now.
 with due as (
   select id from activity
   where stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null and provider = 'garmin'
-    and (stream_fetch_status <> 'deferred' or stream_fetch_deferred_until <= $1)
+    and (stream_fetch_status <> 'deferred' or first_seen_at_utc <= $2)
   order by start_time
   limit 1000
   for update skip locked

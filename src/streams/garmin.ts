@@ -1,18 +1,17 @@
 // Garmin's streams are never asked for: Garmin sends them, late or not at all. A delivery is claimed and stored in one transaction; what
-// does not come is looked at every hour, and given up on after a week.
+// does not come waits, and is given up on after a week: two writes, however long it takes.
 import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { GarminActivityDetails } from '../vendors/vendors.ts'
 import type { WholeChannels } from './channels.ts'
 import { garminChannels } from './garmin-channels.ts'
-import { errorText } from './reasons.ts'
+import { errorText, LOOK_MS } from './reasons.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
 import type { Claimed, StreamStore } from './stream-store.ts'
 
 const sql = loadQueries(new URL('garmin.sql', import.meta.url), ['find', 'claim', 'look', 'wait', 'giveUp'])
 
-const LOOK_MS = 3_600_000
 const GIVE_UP_MS = 7 * 86_400_000
 
 /** `unknown`: there is no such activity (yet). `empty`: it came without samples, and goes on waiting. */
@@ -50,12 +49,12 @@ export class GarminStreams {
     return claim
   }
 
-  /** Moves those on that wait: to the next hour, or after a week to the end. */
+  /** Moves those on that are new, to wait, and those that have waited for a week, to the end. */
   async look(): Promise<void> {
     const now = this.#clock.now()
     const givenUp = new Date(now - GIVE_UP_MS)
     await this.#database.transaction(async tx => {
-      const ids = (await tx.query<{ id: string }>(sql.look, [new Date(now)])).map(({ id }) => id)
+      const ids = (await tx.query<{ id: string }>(sql.look, [new Date(now), givenUp])).map(({ id }) => id)
       if (ids.length === 0) return
       const error = errorText('waiting_for_vendor', 'Garmin sends them by itself')
       await tx.query(sql.wait, [ids, givenUp, error, new Date(now + LOOK_MS)])

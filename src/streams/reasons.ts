@@ -17,6 +17,8 @@ export const REASONS = [
 export type Reason = (typeof REASONS)[number]
 
 const LONGEST_ERROR = 300
+/** What a vendor sends by itself is worth looking for again after that long. */
+export const LOOK_MS = 3_600_000
 
 export const errorText = (reason: Reason, said: string): string => `${reason} (${said.slice(0, LONGEST_ERROR)})`
 
@@ -32,9 +34,13 @@ export function reasonOf(state: FetchState): Reason | undefined {
   return state.error === null ? undefined : (REASONS.find(reason => reason === word) ?? 'busy')
 }
 
-/** When it will be tried again by itself. */
-export function retryAt({ status, retryCount, attemptedAt, deferredUntil }: FetchState): number | undefined {
-  if (status === 'deferred') return deferredUntil?.getTime()
+/** When it will be tried again by itself. For what is not asked for: the next full hour of its waiting, whose first the row says. */
+export function retryAt(state: FetchState, now: number): number | undefined {
+  const { status, retryCount, attemptedAt, deferredUntil } = state
+  if (status === 'deferred' && deferredUntil !== null) {
+    const until = deferredUntil.getTime()
+    return state.provider === 'strava' ? until : until + Math.max(0, Math.ceil((now - until) / LOOK_MS)) * LOOK_MS
+  }
   if (status !== 'failed' || retryCount >= ATTEMPTS_MAX || attemptedAt === null) return undefined
   return attemptedAt.getTime() + (BACKOFF_MS[retryCount < 2 ? 0 : 1] ?? 0)
 }
@@ -43,5 +49,5 @@ export function retryAt({ status, retryCount, attemptedAt, deferredUntil }: Fetc
 export function isDue(state: FetchState, now: number): boolean {
   if (state.provider !== 'strava' || state.externalId === null) return false
   if (state.status === 'pending') return true
-  return (state.status === 'failed' || state.status === 'deferred') && (retryAt(state) ?? Infinity) <= now
+  return (state.status === 'failed' || state.status === 'deferred') && (retryAt(state, now) ?? Infinity) <= now
 }

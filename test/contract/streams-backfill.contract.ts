@@ -9,6 +9,10 @@ const ACTIVITIES = 12
 const FEW = { activities: ACTIVITIES, ...WIDE } as const
 const FINAL = ['success', 'unavailable'] as const
 
+const BROKEN_GARMIN = `
+  create function no_garmin() returns trigger language plpgsql as $$ begin raise exception 'on purpose'; end $$;
+  create trigger no_garmin before update on activity for each row when (new.provider = 'garmin') execute function no_garmin()`
+
 async function begun(the: StreamWorld, ...processes: StreamProcess[]): Promise<void> {
   const [first] = processes
   assert(first)
@@ -196,6 +200,22 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
         await the.untilAll(FINAL)
         await process.stop()
       })
+    })
+
+    test('goes on while the look at what Garmin owes fails', async () => {
+      const the = await world({ ...FEW, activities: 2 })
+      const process = the.process()
+      await the.database.script(BROKEN_GARMIN)
+      await the.run(async () => {
+        await the.connect(process)
+        const summary = { userId: 'u1', summaryId: '1', activityId: '1', startTimeInSeconds: the.clock.now() / 1000 }
+        await the.database.transaction(tx => the.activities.storeSummaries(tx, the.athleteId, 'garmin', [summary]))
+        await process.start()
+        await the.clock.sleep(3 * MINUTE_MS)
+        await process.stop()
+      })
+      await the.database.script('drop function no_garmin cascade')
+      assert.equal(the.asked.length, 2)
     })
 
     test('stops at once while the budget is away, and goes on by itself', async () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { GarminActivityDetails } from '../../src/vendors/vendors.ts'
 import type { StreamWorld } from '../stream-world.ts'
+import { until } from '../waiting.ts'
 import { eventsOf, streamWorlds, WIDE } from './streams-desk.ts'
 
 const HOUR_MS = 3_600_000
@@ -83,9 +84,13 @@ export function streamsGarminContract(name: string, open: () => Promise<Database
       })
     })
 
-    test('what does not come is looked at every hour and given up on after a week; it may still come then', async () => {
+    test('what does not come is waited for without a word, and given up on after a week; it may still come then', async () => {
       const the = await world(NONE)
       const process = the.process()
+      const heard: string[] = []
+      const deaf = await the.database.listen('paceline_live', news => {
+        if (news?.includes('"stream"')) heard.push(news)
+      })
       await the.run(async () => {
         const id = await told(the)
         const seenAt = the.clock.now()
@@ -98,6 +103,10 @@ export function streamsGarminContract(name: string, open: () => Promise<Database
         assert(waits > HOUR_MS - 3 * 60_000 && waits <= HOUR_MS)
         const answer = await process.streams.moveToFront(the.athleteId, id, { waitMs: 1_000 })
         assert.partialDeepStrictEqual(answer, { status: 'deferred', reason: 'waiting_for_vendor', retry_at: row.deferredUntil })
+        await the.clock.sleep(2 * HOUR_MS + HOUR_MS / 2)
+        assert.deepEqual(await the.row(id), row)
+        const later = (await process.streams.read(the.athleteId, id))?.retry_at?.getTime() ?? 0
+        assert(later > the.clock.now() && later <= the.clock.now() + HOUR_MS)
         // Looked at a hundred times over: stop the clockwork, and look on the last day only.
         await process.stop()
         await the.clock.sleep(seenAt + 7 * DAY_MS - the.clock.now() - HOUR_MS)
@@ -111,6 +120,10 @@ export function streamsGarminContract(name: string, open: () => Promise<Database
         assert.partialDeepStrictEqual(await the.row(id), { status: 'success', points: 3, error: null })
       })
       assert.deepEqual(the.asked, [])
+      // That there are none, and that they came after all.
+      await until(() => heard.length >= 2)
+      await deaf()
+      assert.equal(heard.length, 2)
     })
   })
 }

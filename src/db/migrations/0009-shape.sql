@@ -8,5 +8,8 @@ create table activity_shape (
   shape jsonb not null
 );
 
+-- That one more from Garmin waits is no news: they are never fetched, so it only passes through fetching within a transaction.
 create trigger activity_announce_streams after update of stream_fetch_status on activity
-  for each row when (old.stream_fetch_status is distinct from new.stream_fetch_status) execute function announce_change('stream');
+  for each row when (old.stream_fetch_status is distinct from new.stream_fetch_status
+    and not (new.provider = 'garmin' and new.stream_fetch_status in ('fetching', 'deferred')))
+  execute function announce_change('stream');
