@@ -11,6 +11,12 @@ export type ShapeRead =
   /** There are no streams to read it from, or not yet. */
   | { readonly outcome: 'no_streams'; readonly status: StreamStatus }
 
+/**
+ * Everything waits while a shape is read: some half a second for so many samples, a day and four hours of one a second. Of a longer
+ * recording so few are taken, evenly, that there are no more.
+ */
+const SAMPLES_MAX = 100_000
+
 interface Cached {
   readonly athleteId: string
   readonly sport: string
@@ -33,8 +39,25 @@ export class Shapes {
     if (cached.shape !== null) return { outcome: 'shape', shape: cached.shape }
     const [streams] = await this.#database.query<{ data: string; fetchedAt: Date }>(sql.channels, [activityId])
     if (streams === undefined) return { outcome: 'no_streams', status: cached.status }
-    const shape = shapeOf({ sport: cached.sport, channels: JSON.parse(streams.data) as ShapeChannels })
+    const shape = shapeIn(cached.sport, streams.data)
     await this.#database.query(sql.keep, [activityId, SHAPE_VERSION, streams.fetchedAt, cached.sport, JSON.stringify(shape)])
     return { outcome: 'shape', shape }
   }
+}
+
+/** From channels as they are stored. */
+export const shapeIn = (sport: string, stored: string): Shape =>
+  shapeOf({ sport, channels: thinned(JSON.parse(stored) as ShapeChannels) })
+
+/** The last sample stays, so that the recording is as long as it was. */
+function thinned(channels: ShapeChannels): ShapeChannels {
+  const { length } = channels.time
+  const every = Math.ceil(length / SAMPLES_MAX)
+  if (every <= 1) return channels
+  const isKept = (_: unknown, at: number): boolean => at % every === 0 || at === length - 1
+  const kept = Object.entries<readonly unknown[] | undefined>({ ...channels }).map(([name, samples]) => [
+    name,
+    samples?.filter(isKept),
+  ])
+  return Object.fromEntries(kept) as ShapeChannels
 }

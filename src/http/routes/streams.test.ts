@@ -188,6 +188,15 @@ describe('the shape of an activity', () => {
     )
   })
 
+  test('leaves compressed for who takes that', async () => {
+    const someone = await athlete()
+    const path = `/v1/activities/${await activity(someone, 'success')}/shape`
+    const plain = await get(someone, path)
+    const packed = await get(someone, path, { 'accept-encoding': 'gzip' })
+    assert.deepEqual([plain.headers['content-encoding'], packed.headers['content-encoding']], [undefined, 'gzip'])
+    assert.deepEqual(JSON.parse(gunzipSync(packed.rawPayload).toString()), plain.json())
+  })
+
   test('cannot be had without streams', async () => {
     const someone = await athlete()
     const answer = await get(someone, `/v1/activities/${await activity(someone)}/shape`)
