@@ -54,7 +54,10 @@ describe('the demo', () => {
   })
 
   test('the other commands ask the running server', async () => {
-    assert.match((await cli('status')).out, /^Paceline \S+ \(demo\) at http:\S+: ready \(database, worker\)\nStreams: .+\n$/)
+    assert.match(
+      (await cli('status')).out,
+      /^Paceline \S+ \(demo\) at http:\S+: ready \(database, worker\)\nStreams: .+\n {2}.+\n$/,
+    )
     assert.match((await cli('athlete', 'list')).out, /Sample Athlete {2}\(Europe\/Berlin\)/)
     const made = await cli('athlete', 'create', '--name', 'Ada', '--timezone', 'Europe/London', '--json')
     const { id } = JSON.parse(made.out) as { id: string }

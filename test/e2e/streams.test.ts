@@ -103,7 +103,10 @@ describe('streams', () => {
     }
     assert(shape.sentence.length > 0 && shape.segments.length > 0)
 
-    assert.match(await cli('status'), /\nStreams: .*\d+ success/)
+    assert.match(
+      await cli('status'),
+      /\nStreams: .*\d+ success.*\n {2}(no retries|.*failed \d×); \d+ × 429 in 24 h; 15min window \d+\/\d+, resets \d\d:\d\d UTC/,
+    )
     assert.equal(await cli('streams', 'reset', id), '1 will be fetched anew.')
     // Whoever opens it does not wait for the backfill.
     assert.equal((await streams('?wait=20000')).status, 'success')

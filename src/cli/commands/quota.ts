@@ -117,7 +117,7 @@ export function bar(used: number, allowed: number): string {
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`
 }
 
-const timeOf = (iso: string): string => `${iso.slice(11, 16)} UTC`
+export const timeOf = (iso: string): string => `${iso.slice(11, 16)} UTC`
 export const dayAndTime = (iso: string): string => `${iso.slice(0, 10)} ${timeOf(iso)}`
 
 function callLines(spent: Usage | undefined, names: ReadonlyMap<string, string>, days: number): string[] {

@@ -1,6 +1,7 @@
 import type { Arguments, Command } from '../arguments.ts'
 import { connectRunning, type Client } from '../client.ts'
 import type { House } from '../house.ts'
+import { timeOf } from './quota.ts'
 
 const WATCH_MS = 2_000
 
@@ -53,26 +54,36 @@ async function show(client: Client, { json }: Arguments, { terminal }: House): P
   if (json)
     return terminal.line(JSON.stringify({ url: client.url, version, demo, ready, parts, problems: details, streams }), exitCode)
   const state = ready ? `ready (${parts.join(', ')})` : ['not ready', ...details.map(detail => `  ${detail}`)].join('\n')
-  const lines = [`Paceline ${version}${demo ? ' (demo)' : ''} at ${client.url}: ${state}`, ...(streams ? [inWords(streams)] : [])]
+  const lines = [`Paceline ${version}${demo ? ' (demo)' : ''} at ${client.url}: ${state}`, ...(streams ? inWords(streams) : [])]
   return terminal.line(lines.join('\n'), exitCode)
 }
 
 interface Streams {
   readonly status: Readonly<Record<string, number>>
   readonly stuck: number
+  /** Failed ones by the number of their attempts. */
+  readonly retries: Readonly<Record<string, number>>
+  readonly rateLimited24h: number
+  readonly window: { readonly window: string; readonly allowed: number; readonly used: number; readonly resetAt: string } | null
 }
 
 /** Null where they cannot be asked for just now: the state above says why. */
 async function streamsOf(client: Client): Promise<Streams | null> {
   const { status, body } = await client.ask('GET', '/admin/streams')
   if (status !== 200) return null
-  const { status: counts, stuck } = body as Streams
-  return { status: counts, stuck }
+  const { status: counts, stuck, retries, rateLimited24h, window } = body as Streams
+  return { status: counts, stuck, retries, rateLimited24h, window }
 }
 
 /** Only the states that something is in. */
-function inWords({ status, stuck }: Streams): string {
+function inWords({ status, stuck, ...work }: Streams): string[] {
   const counts = Object.entries(status).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]))
   const rest = stuck === 0 ? '' : `; ${stuck} given up, see \`streams reset --stuck\``
-  return `Streams: ${counts.length === 0 ? 'none yet' : counts.join(', ')}${rest}`
+  return [`Streams: ${counts.length === 0 ? 'none yet' : counts.join(', ')}${rest}`, workLine(work)]
+}
+
+function workLine({ retries, rateLimited24h, window }: Pick<Streams, 'retries' | 'rateLimited24h' | 'window'>): string {
+  const failed = Object.entries(retries).map(([times, count]) => `${count} failed ${times}×`)
+  const used = window && `${window.window} window ${window.used}/${window.allowed}, resets ${timeOf(window.resetAt)}`
+  return `  ${[failed.join(', ') || 'no retries', `${rateLimited24h} × 429 in 24 h`, used ?? 'no window known'].join('; ')}`
 }
