@@ -1,5 +1,5 @@
-// Reading an activity's streams, 3,600 samples of nine channels, as the route does, beside a bare `select stream_data::text` of the same
-// row of the same database; and the claims of eight workers at once.
+// Reading an activity's streams, 3,600 samples of nine channels, by the call that the route makes for it, but without HTTP, beside a bare
+// `select stream_data::text` of the same row of the same database; and the claims of eight workers at once.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { migrate, openPglite, openPostgres, type Database } from '../src/db/db.ts'
