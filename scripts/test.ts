@@ -38,10 +38,10 @@ const LIMITS = { testLimitMs: 3 * MINUTE_MS, runLimitMs: 20 * MINUTE_MS }
 // One process each, side by side: starting the embedded store anew for every file took longer than the tests themselves.
 const UNIT: TestRun = { groups: ['unit', 'tidy'], concurrency: 1, needsServers: false, ...LIMITS }
 const CONTRACT: TestRun = { ...UNIT, groups: ['contract'] }
-// Two at a time: each of these files keeps a processor, a process or a browser of its own busy.
+// Three at a time: a file keeps a processor, a process or a browser of its own busy, but many of them mostly wait.
 const WITH_SERVERS: TestRun = {
   groups: ['simulation', 'distributed', 'e2e', 'browser'],
-  concurrency: 2,
+  concurrency: 3,
   needsServers: true,
   ...LIMITS,
 }

@@ -275,7 +275,7 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
   }
 
   describe(`Garmin: ${name}`, () => {
-    const options: WorldOptions = { vendor: 'garmin', activities: 24, nights: 20 }
+    const options: WorldOptions = { vendor: 'garmin', activities: 24, nights: 20, stepMs: 60_000 }
     const generous = { limits: { garmin: [10_000, 100_000] } } as const
 
     test('it is asked for everything, range by range within its limits, and what it pushes is stored once', async () => {
