@@ -12,6 +12,7 @@ import { buildApp, httpServer, type App } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { folderClock } from './kernel/folder-clock.ts'
 import { Imports, importsEraser } from './imports/imports.ts'
+import { Inbox } from './inbox/inbox.ts'
 import { idMaker, type NewId } from './kernel/ids.ts'
 import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
@@ -170,6 +171,7 @@ interface Rooms {
   readonly activities: Activities
   readonly imports: Imports
   readonly streams: Streams
+  readonly inbox: Inbox
 }
 
 interface Outside {
@@ -204,10 +206,10 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
     onNews: (...news) => streams.arrived(...news),
     pollMinutes: config.pollMinutes,
     isAlone: foundation.database.kind === 'pglite',
-    receivesPushes: false,
   })
   foundation.metrics.collect('imports', () => imports.gauges())
-  return { accounts, connections, parting, activities, imports, streams }
+  const inbox = new Inbox({ ...foundation, connections, parting, imports, streams })
+  return { accounts, connections, parting, activities, imports, streams, inbox }
 }
 
 function streamsOf(foundation: Foundation & Outside, connections: Connections, config: Config): Streams {

@@ -10,6 +10,7 @@ import { RowLock, Streams } from '../src/streams/streams.ts'
 import { VirtualBell } from '../src/bell/bell.ts'
 import { Calls } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
+import { Inbox } from '../src/inbox/inbox.ts'
 import { Imports } from '../src/imports/imports.ts'
 import { Quota, unmetered } from '../src/quota/quota.ts'
 import { Slots } from '../src/kernel/slots.ts'
@@ -28,6 +29,9 @@ export interface HttpFixture {
   readonly accounts: Accounts
   readonly quota: Quota
   readonly activities: Activities
+  readonly connections: Connections
+  readonly imports: Imports
+  readonly streams: Streams
   readonly database: Database
   /** Every route of the application, also those that come later, in the order in which they were added. */
   readonly routes: readonly RouteOptions[]
@@ -101,7 +105,6 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     vendor: () => undefined,
     onNews: () => Promise.resolve(),
     pollMinutes: 30,
-    receivesPushes: false,
   })
   const streams = new Streams({
     database,
@@ -127,6 +130,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     activities,
     imports,
     streams,
+    inbox: new Inbox({ database, clock, ...outside, imports, streams, vendor: () => undefined }),
     database,
     vendors: () => [],
     parts: [],
@@ -142,6 +146,9 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     accounts,
     quota,
     activities,
+    connections: outside.connections,
+    imports,
+    streams,
     database,
     routes,
     clock,

@@ -5,6 +5,7 @@ import { Activities } from '../src/activities/activities.ts'
 import { VirtualBell, type Bell } from '../src/bell/bell.ts'
 import { Calls, type CallsParts } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
+import { Inbox } from '../src/inbox/inbox.ts'
 import { Imports, type ImportView, type ImportsParts } from '../src/imports/imports.ts'
 import type { ImportStatus } from '../src/imports/job-lifecycle.ts'
 import { IMPORT_BELL } from '../src/imports/worker.ts'
@@ -56,6 +57,7 @@ export interface ProcessOptions {
 
 export interface Process {
   readonly imports: Imports
+  readonly inbox: Inbox
   readonly connections: Connections
   start(): Promise<void>
   stop(): Promise<void>
@@ -181,14 +183,16 @@ export class ImportWorld {
       vendor,
       onNews: (...news) => this.onNews(...news),
       pollMinutes: this.#options.pollMinutes ?? 43_200,
-      receivesPushes: true,
     })
     const lock = new RowLock(parts)
     const streams = new Streams({ ...parts, bell, connections, quota, vendor, lock, settleMs: 0, order: 'newest' })
+    const parting = { deauthorised: () => Promise.resolve(undefined) }
+    const inbox = new Inbox({ ...parts, connections, parting, imports, streams, vendor })
     const schedules = [...imports.schedules(), ...(withStreams ? streams.schedules() : [])]
     const workers = [imports.work(), ...(withStreams ? [streams.work()] : [])]
     return {
       imports,
+      inbox,
       connections,
       start: async () => {
         for (const worker of workers) await worker.start()

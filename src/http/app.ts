@@ -17,6 +17,7 @@ import type { Accounts, Connections, Parting } from '../accounts/accounts.ts'
 import type { Activities } from '../activities/activities.ts'
 import type { Database } from '../db/db.ts'
 import type { Imports } from '../imports/imports.ts'
+import type { Inbox } from '../inbox/inbox.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { Streams } from '../streams/streams.ts'
 import type { VendorName } from '../vendors/vendors.ts'
@@ -38,6 +39,7 @@ import { signInRoutes } from './routes/sign-in.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { simulatedRoutes, type Simulated } from './routes/simulated.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { traceRequests } from './spans.ts'
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>
@@ -68,6 +70,7 @@ export interface HttpParts {
   readonly parting: Parting
   readonly activities: Activities
   readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view' | 'underWay'>
+  readonly inbox: Pick<Inbox, 'receive'>
   readonly streams: Pick<
     Streams,
     'read' | 'moveToFront' | 'retry' | 'reset' | 'resetMany' | 'overview' | 'shape' | 'underWay' | 'backfill' | 'fetchedAt'
@@ -132,6 +135,7 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   quotaRoutes,
   adminRoutes,
   simulatedRoutes,
+  webhookRoutes,
 ]
 
 /** Nothing but JSON. Many clients announce it also where they send no body; a route that needs one says so itself. */

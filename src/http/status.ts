@@ -10,7 +10,6 @@ export const statusOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   PACE_VENDOR_UNKNOWN: 404,
   PACE_NOT_CONNECTED: 409,
   PACE_NEEDS_REAUTH: 409,
-  PACE_NOT_RECEIVED: 409,
   PACE_NO_STREAMS: 409,
   PACE_NO_EXTERNAL_ID: 409,
   PACE_NOT_FETCHED: 409,

@@ -2,7 +2,7 @@
 import type { Activities, Counts } from '../activities/activities.ts'
 import type { Accounts, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
-import type { Database } from '../db/db.ts'
+import type { Database, Queryable } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Service } from '../kernel/service.ts'
@@ -36,13 +36,11 @@ export interface ImportsParts {
   readonly pollMinutes: number
   /** No other process can have the store. */
   readonly isAlone?: boolean
-  /** What vendors send by themselves reaches `pushed`; without that Garmin's history would be sent to nobody, and not again. */
-  readonly receivesPushes: boolean
 }
 
 export type Started =
   | { readonly outcome: 'new' | 'running'; readonly job: ImportJob }
-  | { readonly outcome: 'not_connected' | 'needs_reauth' | 'not_received' }
+  | { readonly outcome: 'not_connected' | 'needs_reauth' }
 
 export interface ImportView {
   readonly job: ImportJob
@@ -113,7 +111,6 @@ export class Imports {
     const connection = await connections.find(athleteId, vendor)
     if (connection === undefined) return { outcome: 'not_connected' }
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
-    if (vendor === 'garmin' && !this.#parts.receivesPushes) return { outcome: 'not_received' }
     // Without a complete sync there is nothing to add to.
     const type = connection.lastSyncAt === null ? 'full' : wish.type
     const wanted = { athleteId, vendor, type, restart: wish.restart ?? false, connectedAt: connection.connectedAt }
@@ -133,11 +130,9 @@ export class Imports {
       await this.start(athleteId, vendor, { type: 'incremental' })
   }
 
-  /** What Garmin sent, asked for or not. */
-  async pushed(athleteId: string, summaries: readonly GarminSummary[]): Promise<void> {
-    const { database, clock } = this.#parts
-    const heardAt = clock.now()
-    await database.transaction(tx => storePushed(tx, this.#parts, { athleteId, summaries, heardAt }))
+  /** What Garmin sent, asked for or not; in the caller's transaction. */
+  async pushed(athleteId: string, summaries: readonly GarminSummary[], tx: Queryable): Promise<void> {
+    await storePushed(tx, this.#parts, { athleteId, summaries, heardAt: this.#parts.clock.now() })
   }
 
   async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportView[]> {

@@ -12,7 +12,6 @@ export interface PollingParts {
   readonly connections: Pick<Connections, 'unsynced'>
   readonly quota: Pick<Quota, 'vendorState'>
   readonly pollMinutes: number
-  readonly receivesPushes: boolean
 }
 
 const MINUTE_MS = 60_000
@@ -27,8 +26,7 @@ const BY_HAND: readonly VendorName[] = vendorNames.filter(name => vendors[name].
 
 /** Whose import is to be started now. */
 export async function dueForImport(parts: PollingParts, store: JobStore): Promise<Unsynced[]> {
-  const asked = vendorNames.filter(vendor => vendor !== 'garmin' || parts.receivesPushes)
-  const waiting = await Promise.all(asked.map(vendor => waitingFor(vendor, parts)))
+  const waiting = await Promise.all(vendorNames.map(vendor => waitingFor(vendor, parts)))
   const unserved = await store.unserved(waiting.flat(), BY_HAND)
   const polled = unserved.filter(({ isNew }) => !isNew)
   const vendorsDue = [...new Set(polled.map(({ vendor }) => vendor))]

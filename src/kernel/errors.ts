@@ -23,7 +23,6 @@ const CATALOGUE = {
   PACE_NO_EXTERNAL_ID: 'The activity was entered by hand: no vendor has streams of it.',
   PACE_NOT_FETCHED: 'The vendor sends the streams of the activity by itself: they cannot be asked for.',
   PACE_FETCHING: 'The streams of the activity are being fetched just now.',
-  PACE_NOT_RECEIVED: 'The vendor sends its history by webhook, and this Paceline does not receive webhooks yet.',
   PACE_IMPORT_STOPPED: 'The import ended before it was complete and is not tried again by itself; its message says what to do.',
   PACE_VENDOR_REFUSED: 'The vendor refuses what an import needs; asking again does not help.',
   PACE_SECRET_KEY: 'A stored token was encrypted with a key that is not given any more.',

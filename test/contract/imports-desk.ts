@@ -2,7 +2,6 @@
 import { after, before } from 'node:test'
 import assert from 'node:assert/strict'
 import { migrate, type Database } from '../../src/db/db.ts'
-import { openVendor, type GarminSummary } from '../../src/vendors/vendors.ts'
 import { ImportWorld, type Process, type WorldOptions } from '../import-world.ts'
 
 export const LIST = /^\/athlete\/activities$/
@@ -79,14 +78,11 @@ export async function eventsOf(the: ImportWorld, subject: string): Promise<numbe
   return row?.n ?? 0
 }
 
-const garmin = openVendor('garmin', { clientId: '1', clientSecret: 'secret' })
-
-/** What the inbox will do: hands on what Garmin pushed. */
+/** Hands on what the vendor pushes, as the server does. */
 export function receiving(the: ImportWorld, process: Process): void {
   the.onWebhook = async request => {
-    const events = garmin.webhooks.read(new Uint8Array(await request.arrayBuffer()))
-    assert(events.outcome === 'ok' && events.broken.length === 0)
-    const summaries = events.events.flatMap(event => (event.kind === 'delivered' ? [event as GarminSummary] : []))
-    await process.imports.pushed(the.athleteId, summaries)
+    const headers = Object.fromEntries(request.headers)
+    const received = await process.inbox.receive('garmin', { headers, body: new Uint8Array(await request.arrayBuffer()) })
+    assert.deepEqual(received, { outcome: 'stored' })
   }
 }

@@ -291,6 +291,13 @@ export function importsVendorsContract(name: string, open: () => Promise<Databas
         await process.stop()
         assert.equal(view.message, 'Completed: 24 activities imported')
         assert.equal(await count(the, 'activity'), 24)
+        const streams = `select a.manual from activity a left join activity_stream s on s.activity_id = a.id
+                         where s.source is distinct from 'garmin'`
+        const without = await the.database.query<{ manual: boolean }>(streams)
+        assert.deepEqual(
+          without.filter(({ manual }) => !manual),
+          [],
+        )
         assert.equal(the.vendor.overLimit, 0)
         const ranges = Math.ceil((5 * 365) / 30)
         assert.equal(the.requests(BACKFILL).length, 3 * ranges)

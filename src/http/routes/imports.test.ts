@@ -125,8 +125,6 @@ describe('asking for an import', () => {
     const someone = await athlete()
     assertRefused(await ask(someone), 409, 'PACE_NOT_CONNECTED')
     assertRefused(await ask(someone, { vendor: 'garmin', type: 'full' }), 409, 'PACE_NOT_CONNECTED')
-    await connect(someone, 'garmin')
-    assertRefused(await ask(someone, { vendor: 'garmin', type: 'full' }), 409, 'PACE_NOT_RECEIVED')
     await connect(someone, 'strava', 'needs_reauth')
     assertRefused(await ask(someone), 409, 'PACE_NEEDS_REAUTH')
     assert.deepEqual((await get(someone)).json(), { items: [], nextCursor: null })

@@ -81,11 +81,10 @@ export const liveImports = ({ imports }: Pick<HttpParts, 'imports'>): LiveKind =
   },
 })
 
-function refusal(outcome: 'not_connected' | 'needs_reauth' | 'not_received', vendor: VendorName): PacelineError {
+function refusal(outcome: 'not_connected' | 'needs_reauth', vendor: VendorName): PacelineError {
   const { title } = vendors[vendor].facts
   if (outcome === 'needs_reauth') return new PacelineError('PACE_NEEDS_REAUTH', `${title} needs a new consent; connect it again.`)
-  if (outcome === 'not_connected') return new PacelineError('PACE_NOT_CONNECTED', `${title} is not connected.`)
-  return new PacelineError('PACE_NOT_RECEIVED', `${title} sends its history by webhook, and webhooks are not received here yet.`)
+  return new PacelineError('PACE_NOT_CONNECTED', `${title} is not connected.`)
 }
 
 const iso = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())

@@ -1,0 +1,38 @@
+// Where vendors send what is new. Answered after it was stored; a proof that fails stores nothing.
+import { z } from 'zod'
+import { PacelineError } from '../../kernel/errors.ts'
+import { errorAnswer } from '../answers.ts'
+import type { App, HttpParts } from '../app.ts'
+
+/** Garmin sends the samples of long activities whole. */
+const GARMIN_BYTES_MAX = 100 * 1024 * 1024
+
+export function webhookRoutes(app: App, { inbox }: HttpParts): void {
+  // A scope of its own: a proof is over the bytes as they came.
+  app.register((scope: App, _, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: GARMIN_BYTES_MAX }, (_request, body, parsed) => {
+      parsed(null, body)
+    })
+    const schema = {
+      summary: 'What Garmin pushes',
+      tags: ['webhooks'],
+      response: { 200: z.object({}), 400: errorAnswer, 401: errorAnswer, 404: errorAnswer },
+    }
+    const options = { config: { audience: 'anyone', foreign: true }, bodyLimit: GARMIN_BYTES_MAX, schema } as const
+    scope.post('/webhooks/garmin', options, async request => {
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const received = await inbox.receive('garmin', { headers: singleHeaders(request.headers), body })
+      if (received.outcome === 'unknown_vendor') throw new PacelineError('PACE_VENDOR_UNKNOWN', 'Garmin is not configured here.')
+      if (received.outcome === 'refused')
+        throw new PacelineError('PACE_UNAUTHORISED', `The webhook is not proven: ${received.reason}.`)
+      if (received.outcome === 'malformed')
+        throw new PacelineError('PACE_BAD_REQUEST', `The webhook cannot be read: ${received.reason}.`)
+      return {}
+    })
+    done()
+  })
+}
+
+const singleHeaders = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))

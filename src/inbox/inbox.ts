@@ -1,0 +1,67 @@
+// The door. What vendors send by themselves: proven first, stored before it is answered. So far Garmin's pushes, which are the data itself:
+// activities, nights and samples are stored in one transaction for each athlete, again and again under one id as they grow.
+import type { Connections, Parting } from '../accounts/accounts.ts'
+import type { Database } from '../db/db.ts'
+import type { Imports } from '../imports/imports.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Streams } from '../streams/streams.ts'
+import type { Delivery, GarminSummary, OpenVendor, VendorName, WebhookEvent } from '../vendors/vendors.ts'
+
+export interface InboxParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly connections: Pick<Connections, 'heard'>
+  readonly parting: Pick<Parting, 'deauthorised'>
+  readonly imports: Pick<Imports, 'pushed'>
+  readonly streams: Pick<Streams, 'storeGarminDetails'>
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+}
+
+export type Received =
+  | { readonly outcome: 'stored' }
+  /** The operator gave no credentials for this vendor. */
+  | { readonly outcome: 'unknown_vendor' }
+  | { readonly outcome: 'refused' | 'malformed'; readonly reason: string }
+
+const REPLAY_WINDOW_MS = 5 * 60_000
+
+export class Inbox {
+  readonly #parts: InboxParts
+
+  constructor(parts: InboxParts) {
+    this.#parts = parts
+  }
+
+  /** Stored when it resolves; what is of nobody here is forgotten. */
+  async receive(name: 'garmin', delivery: Delivery): Promise<Received> {
+    const { clock, vendor } = this.#parts
+    const webhooks = vendor(name)?.webhooks
+    if (webhooks === undefined) return { outcome: 'unknown_vendor' }
+    const proof = webhooks.prove(delivery, { now: clock.realAt(clock.now()), replayWindowMs: REPLAY_WINDOW_MS })
+    if (proof.outcome === 'refused') return proof
+    const read = webhooks.read(delivery.body)
+    if (read.outcome === 'malformed') return read
+    for (const { reason } of read.broken)
+      tell('paceline:notice', { where: name, sentence: `A push could not be read: ${reason}` })
+    const byOwner = Map.groupBy(read.events, event => ('owner' in event ? event.owner : undefined))
+    for (const [owner, events] of byOwner) if (owner !== undefined) await this.#hand(name, owner, events)
+    return { outcome: 'stored' }
+  }
+
+  async #hand(name: 'garmin', owner: string, events: readonly WebhookEvent[]): Promise<void> {
+    const { connections, database, imports, parting, streams } = this.#parts
+    if (events.some(({ kind }) => kind === 'deauthorised')) {
+      await parting.deauthorised(name, owner)
+      return
+    }
+    const athleteId = await connections.heard(name, owner)
+    const summaries = events.flatMap((event): GarminSummary[] => (event.kind === 'delivered' ? [event] : []))
+    if (athleteId === undefined || summaries.length === 0) return
+    await database.transaction(async tx => {
+      await imports.pushed(athleteId, summaries, tx)
+      for (const { subject, summary } of summaries)
+        if (subject === 'activity-details') await streams.storeGarminDetails(athleteId, summary, tx)
+    })
+  }
+}
