@@ -1,10 +1,19 @@
-// The full form of the imports' simulation: a history of 4,100 over days, with Strava's own limits.
+// The full form of the imports' simulation: a history of 4,100 over days, with Strava's own limits, and windows that are used up whole.
 import { describe, test } from 'node:test'
 import { worlds } from '../contract/imports-desk.ts'
 import { assertPausesOfDays, assertThrifty, journey, optionsOf } from '../simulation/import-journey.ts'
 import { openMemory } from '../stores.ts'
 
 const STRAVA = { limits: [100, 1000], liveReserve: 100, activities: 4_100 } as const
+
+describe('a history of 847', () => {
+  const world = worlds(openMemory)
+  test('takes 95 calls of every window when nothing is left to others', { timeout: 600_000 }, async t => {
+    const scene = { limits: [100, 10_000], liveReserve: 100, activities: 847, backfillYield: 0 } as const
+    const the = await world({ activities: scene.activities, ...optionsOf(scene) })
+    await assertThrifty(t, the, scene, await journey(the))
+  })
+})
 
 describe('a history of 4,100', () => {
   const world = worlds(openMemory)
