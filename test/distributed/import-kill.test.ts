@@ -12,9 +12,9 @@ after(async () => {
   folder.remove()
 })
 
-test('an import that is killed six times loses nothing, stores nothing twice and repeats at most a call for each', async t => {
+test('an import that is killed four times loses nothing, stores nothing twice and repeats at most a call for each', async t => {
   const url = await fresh.url()
   const open = () => openPostgres({ url, clock: new SystemClock() })
   const store = { PACELINE_POSTGRES_URL: url }
-  await killedImport(t, { activities: 150, kills: 6, seed: 2, folder: folder.path, store, open })
+  await killedImport(t, { activities: 100, kills: 4, seed: 2, folder: folder.path, store, open })
 })

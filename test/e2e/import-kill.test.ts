@@ -10,9 +10,9 @@ after(() => {
   folder.remove()
 })
 
-test('an import that is killed six times loses nothing, stores nothing twice and repeats at most a call for each', async t => {
+test('an import that is killed four times loses nothing, stores nothing twice and repeats at most a call for each', async t => {
   const data = join(folder.path, '.paceline')
   await prepareFolder(data)
   const open = () => openPglite({ folder: data })
-  await killedImport(t, { activities: 150, kills: 6, seed: 1, folder: folder.path, store: {}, open })
+  await killedImport(t, { activities: 100, kills: 4, seed: 1, folder: folder.path, store: {}, open })
 })

@@ -6,7 +6,7 @@ import { simulateQuota } from './quota-simulation.ts'
 import type { Traits } from './traits.ts'
 
 const WORLDS: readonly [seed: number, what: string, given: Partial<Traits>][] = [
-  [1, 'two days alone', { days: 2, isCalm: true, hasFront: true, isAbsentLong: false, neighbour: 'none' }],
+  [1, 'more than a day alone', { days: 1.3, isCalm: true, hasFront: true, isAbsentLong: false, neighbour: 'none' }],
   [2, 'a day on a rough network', { days: 1, limit: 40, dayLimit: 600, isCalm: false, hasFront: true, neighbour: 'none' }],
   [4, 'a day beside a modest program', { days: 1, limit: 40, dayLimit: 600, isCalm: true, hasFront: true, neighbour: 'modest' }],
   [
