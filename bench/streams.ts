@@ -9,6 +9,7 @@ import { secure } from '../src/kernel/random.ts'
 import { Outbox } from '../src/events/events.ts'
 import { StreamStore } from '../src/streams/stream-store.ts'
 import type { Bench, Measured } from '../scripts/bench.ts'
+import { run as shapeBench } from './shape.ts'
 import { startPostgres } from '../test/servers/postgres.ts'
 import { testFolder } from '../test/stores.ts'
 import { athleteWith, streamsOn } from '../test/stream-parts.ts'
@@ -133,5 +134,6 @@ async function onPostgres(): Promise<Measured[]> {
 export async function run(): Promise<Bench> {
   const [read, select, ...embedded] = await onPglite()
   assert(read && select)
-  return { ours: read, reference: select, also: [...embedded, ...(await onPostgres())] }
+  const { ours: shape } = await shapeBench()
+  return { ours: read, reference: select, also: [...embedded, ...(await onPostgres()), shape] }
 }
