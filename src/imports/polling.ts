@@ -54,7 +54,8 @@ async function pollsNow(vendor: VendorName, { clock, quota }: PollingParts, stor
   const days = pools.flatMap(({ windows }) => windows.filter(({ window }) => window === 'day'))
   const pollsPerDay = (POLL_SHARE * Math.min(...days.map(({ allowed }) => allowed))) / CALLS_PER_POLL
   if (pollsPerDay === Infinity) return Infinity
-  const apartMs = DAY_MS / Math.floor(pollsPerDay)
+  // Less than one a day is one in several days.
+  const apartMs = DAY_MS / (pollsPerDay < 1 ? pollsPerDay : Math.floor(pollsPerDay))
   const lastAt = (await store.lastPoll(vendor))?.getTime() ?? 0
   return clock.now() - lastAt < apartMs ? 0 : Math.max(1, Math.floor(MINUTE_MS / apartMs))
 }

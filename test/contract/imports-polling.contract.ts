@@ -3,20 +3,10 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
-import type { ImportWorld, Process } from '../import-world.ts'
-import { detailsAsked, LIST, stored, worlds } from './imports-desk.ts'
+import { detailsAsked, LIST, stored, synced, worlds } from './imports-desk.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
-
-async function synced(the: ImportWorld): Promise<Process> {
-  const process = the.process()
-  await the.connect(process)
-  await process.start()
-  await the.untilDone(process)
-  the.asked.length = 0
-  return process
-}
 
 export function importsPollingContract(name: string, open: () => Promise<Database>): void {
   describe(`polling: ${name}`, () => {
@@ -60,6 +50,24 @@ export function importsPollingContract(name: string, open: () => Promise<Databas
         await again.stop()
         assert(the.requests(LIST).length > 3)
         assert.equal(await process.connections.heard('strava', 'nobody'), undefined)
+      })
+    })
+
+    test('where a fifth of the day is less than a poll, it looks once in several days', async () => {
+      const the = await world({ activities: 2, pollMinutes: 30, limits: { read: [10, 10], overall: [20, 20] }, stepMs: 60_000 })
+      await the.run(async () => {
+        const process = await synced(the)
+        await process.imports.start(the.athleteId, 'strava', { type: 'incremental' })
+        await the.untilDone(process)
+        await the.clock.sleep(HOUR_MS)
+        assert.equal((await process.imports.list(the.athleteId, { after: undefined, limit: 9 })).length, 2)
+        await process.stop()
+        await the.clock.sleep(48 * HOUR_MS)
+        const again = the.process()
+        await again.start()
+        await the.clock.sleep(HOUR_MS)
+        await again.stop()
+        assert.equal((await process.imports.list(the.athleteId, { after: undefined, limit: 9 })).length, 3)
       })
     })
 
