@@ -108,7 +108,7 @@ export class StravaImport {
     return since !== undefined && items.some(({ start_date }) => Date.parse(start_date) < since)
   }
 
-  /** An import that lasts days shows what was added meanwhile at each resume: pages of nothing but news, and one more. */
+  /** An import that lasts days shows what was added meanwhile at each resume: page by page, until one reaches what is known. */
   async #newestPages(): Promise<Ending | undefined> {
     let place = readCursor({})
     for (;;) {
@@ -116,16 +116,19 @@ export class StravaImport {
       if (answer.kind === 'end') return answer.ending
       if (answer.kind !== 'value') return await this.#run.stuck(answer, 'the list of activities')
       const { items, broken } = answer.value
-      const { lost, freshCount } = await this.#storePage(answer.value, { ...this.#run.cursor, listedAt: this.#seconds() })
-      if (lost !== undefined || freshCount === 0 || freshCount < items.length) return lost
-      place = afterPage(place, { seconds: items.map(secondOf), unread: broken.length }).cursor
+      const { lost, fresh } = await this.#storePage(answer.value, { ...this.#run.cursor, listedAt: this.#seconds() })
+      const next = afterPage(place, { seconds: items.map(secondOf), unread: broken.length })
+      // The second at the edge of two pages is on both.
+      const isKnown = (one: StravaActivity): boolean => !fresh.includes(one.id) && secondOf(one) + 1 !== place.before
+      if (lost !== undefined || next.isLast || items.some(isKnown)) return lost
+      place = next.cursor
     }
   }
 
   async #storePage(
     { items, broken }: Page<StravaActivity>,
     cursor: Cursor,
-  ): Promise<{ readonly lost: Ending | undefined; readonly freshCount: number }> {
+  ): Promise<{ readonly lost: Ending | undefined; readonly fresh: readonly string[] }> {
     const { athleteId } = this.#run
     let fresh: string[] = []
     this.#run.noticeBroken(broken)
@@ -137,7 +140,7 @@ export class StravaImport {
       return { ...cursor, changed: [...new Set([...cursor.changed, ...those('changed')])] }
     })
     if (lost === undefined && fresh.length > 0) await this.#onNews(athleteId, VENDOR, fresh)
-    return { lost, freshCount: fresh.length }
+    return { lost, fresh }
   }
 
   /** What a renewed list should have shown and did not may have been deleted, or moved: its detail tells. */

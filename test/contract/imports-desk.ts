@@ -1,8 +1,8 @@
 // What the import contracts share: a store that is emptied for each test, a small vendor, and what is asked of the rows.
-import { after, before } from 'node:test'
 import assert from 'node:assert/strict'
-import { migrate, type Database } from '../../src/db/db.ts'
+import type { Database } from '../../src/db/db.ts'
 import { ImportWorld, type Process, type WorldOptions } from '../import-world.ts'
+import { emptiedStore } from './emptied-store.ts'
 
 export const LIST = /^\/athlete\/activities$/
 export const DETAIL = /^\/activities\/\d+$/
@@ -13,22 +13,20 @@ export const SMALL = { limits: { read: [20, 1000], overall: [40, 2000] }, settin
 export const PER_WINDOW = 15
 export const WIDE = { limits: { read: [5_000, 50_000], overall: [5_000, 50_000] } } as const
 
-const TABLES = ['athlete', 'api_requests', 'quota_window', 'quota_terms', 'outbox']
-
 /** Opens a store for the suite it is called in; gives the way to a world in it. */
 export function worlds(open: () => Promise<Database>): (options: WorldOptions) => Promise<ImportWorld> {
-  let database: Database
-  before(async () => {
-    database = await open()
-    await migrate(database)
-  })
-  after(async () => {
-    await database.close()
-  })
-  return async options => {
-    for (const table of TABLES) await database.query(`delete from ${table}`)
-    return new ImportWorld(database, options)
-  }
+  const emptied = emptiedStore(open)
+  return async options => new ImportWorld(await emptied(), options)
+}
+
+/** A process with its athlete's history in, and what was asked for it forgotten. */
+export async function synced(the: ImportWorld): Promise<Process> {
+  const process = the.process()
+  await the.connect(process)
+  await process.start()
+  await the.untilDone(process)
+  the.asked.length = 0
+  return process
 }
 
 export interface StoredActivity {

@@ -4,21 +4,23 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
 import type { ImportWorld, Process } from '../import-world.ts'
-import { assertWhole, DETAIL, detailsAsked, eventsOf, idsOf, lastSyncOf, LIST, SMALL, stored, worlds } from './imports-desk.ts'
+import {
+  assertWhole,
+  DETAIL,
+  detailsAsked,
+  eventsOf,
+  idsOf,
+  lastSyncOf,
+  LIST,
+  SMALL,
+  stored,
+  synced,
+  worlds,
+} from './imports-desk.ts'
 
 const ACTIVITIES = 12
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-
-/** A process with its athlete's history in, and what was asked for it forgotten. */
-async function synced(the: ImportWorld): Promise<Process> {
-  const process = the.process()
-  await the.connect(process)
-  await process.start()
-  await the.untilDone(process)
-  the.asked.length = 0
-  return process
-}
 
 async function incremental(the: ImportWorld, process: Process): Promise<ImportView> {
   const started = await process.imports.start(the.athleteId, 'strava', { type: 'incremental' })

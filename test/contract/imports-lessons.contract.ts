@@ -3,22 +3,25 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
-import type { ImportWorld, Process } from '../import-world.ts'
-import { assertWhole, DETAIL, detailsAsked, eventsOf, idsOf, LIST, PHOTOS, SMALL, stored, worlds } from './imports-desk.ts'
+import type { ImportWorld } from '../import-world.ts'
+import {
+  assertWhole,
+  DETAIL,
+  detailsAsked,
+  eventsOf,
+  idsOf,
+  LIST,
+  PHOTOS,
+  SMALL,
+  stored,
+  synced,
+  worlds,
+} from './imports-desk.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const DELETED = 'athlete-ally.activity.deleted'
-
-async function synced(the: ImportWorld): Promise<Process> {
-  const process = the.process()
-  await the.connect(process)
-  await process.start()
-  await the.untilDone(process)
-  the.asked.length = 0
-  return process
-}
 
 type Entry = Record<string, unknown> & { id: number }
 
@@ -196,7 +199,7 @@ export function importsLessonsContract(name: string, open: () => Promise<Databas
       })
     })
 
-    test('a full import that is taken over after long brings also what filled more than a page meanwhile', async () => {
+    test('a full import that is taken over after long brings also what filled more than two pages meanwhile', async () => {
       const the = await world({ activities: 20, ...SMALL })
       await the.run(async () => {
         const process = the.process()
@@ -205,12 +208,12 @@ export function importsLessonsContract(name: string, open: () => Promise<Databas
         await the.untilPaused(process)
         the.simulator.control.deauthorise('strava')
         await the.until(process, ['failed'])
-        for (let nth = 0; nth < 220; nth++)
+        for (let nth = 0; nth < 420; nth++)
           the.simulator.control.addActivity({ start: new Date(the.clock.now() - nth * MINUTE_MS).toISOString(), seconds: 30 })
         await the.consent(process.connections)
         await the.clock.sleep(2 * MINUTE_MS)
         await process.stop()
-        assert.equal(idsOf(await stored(the)).length, 240)
+        assert.equal(idsOf(await stored(the)).length, 440)
       })
     })
   })

@@ -1,33 +1,34 @@
 // What the contracts of streams share: a store that is emptied for each test, and a vendor that allows much or little.
-import { after, before } from 'node:test'
-import { migrate, type Database } from '../../src/db/db.ts'
+import type { Database } from '../../src/db/db.ts'
 import type { StreamsStored } from '../../src/events/events.ts'
 import { hear, type Facts } from '../../src/kernel/channels.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import { StreamWorld, type StreamProcess, type StreamRow, type StreamWorldOptions } from '../stream-world.ts'
+import { emptiedStore } from './emptied-store.ts'
 
 export const WIDE = { limits: { read: [5_000, 50_000], overall: [5_000, 50_000] } } as const
+
+/** What the log line of an attempt holds, in this order. */
+export const LOG_FIELDS = [
+  'activity_id',
+  'athlete_id',
+  'status',
+  'channels_fetched',
+  'point_count',
+  'error',
+  'retry_count',
+  'duration_ms',
+  'rate_budget_remaining',
+]
 
 /** Where the vendor's streams are. */
 export const STREAMS = '/api/v3/activities/{id}/streams'
 
-const TABLES = ['athlete', 'api_requests', 'quota_window', 'quota_terms', 'outbox', 'stream_trouble']
-
 /** Opens a store for the suite it is called in; gives the way to a world in it. */
 export function streamWorlds(open: () => Promise<Database>): (options: StreamWorldOptions) => Promise<StreamWorld> {
-  let database: Database
-  before(async () => {
-    database = await open()
-    await migrate(database)
-  })
-  after(async () => {
-    await database.close()
-  })
-  return async options => {
-    for (const table of TABLES) await database.query(`delete from ${table}`)
-    return new StreamWorld(database, options)
-  }
+  const emptied = emptiedStore(open)
+  return async options => new StreamWorld(await emptied(), options)
 }
 
 export async function eventsOf(the: StreamWorld): Promise<StreamsStored[]> {

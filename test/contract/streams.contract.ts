@@ -4,22 +4,10 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { Slots } from '../../src/kernel/slots.ts'
 import { MINUTE_MS, QUARTER_MS, SETTLE_MS } from '../stream-world.ts'
-import { awayable, drained, eventsOf, heard, listed, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
+import { awayable, drained, eventsOf, heard, listed, STREAMS, streamWorlds, WIDE, LOG_FIELDS } from './streams-desk.ts'
 
 const FEW = { activities: 3, ...WIDE } as const
 const edgeAfter = (at: number): number => (Math.floor(at / QUARTER_MS) + 1) * QUARTER_MS
-
-const LOG_FIELDS = [
-  'activity_id',
-  'athlete_id',
-  'status',
-  'channels_fetched',
-  'point_count',
-  'error',
-  'retry_count',
-  'duration_ms',
-  'rate_budget_remaining',
-]
 
 export function streamsContract(name: string, open: () => Promise<Database>): void {
   describe(`streams: ${name}`, () => {

@@ -1,0 +1,21 @@
+// A store for a suite: opened and migrated before its first test, emptied for each, closed after the last.
+import { after, before } from 'node:test'
+import { migrate, type Database } from '../../src/db/db.ts'
+
+/** Athletes take what is theirs with them. */
+const TABLES = ['athlete', 'api_requests', 'quota_window', 'quota_terms', 'outbox', 'stream_trouble']
+
+export function emptiedStore(open: () => Promise<Database>): () => Promise<Database> {
+  let database: Database
+  before(async () => {
+    database = await open()
+    await migrate(database)
+  })
+  after(async () => {
+    await database.close()
+  })
+  return async () => {
+    for (const table of TABLES) await database.query(`delete from ${table}`)
+    return database
+  }
+}
