@@ -6,7 +6,8 @@ import { Redis as Client } from 'ioredis'
 import { openPostgres } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { consent } from '../consent.ts'
-import { paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { simulated } from '../programs/simulated.ts'
 import { startRedis } from '../servers/redis.ts'
 import type { TestServer } from '../servers/server.ts'
 import { testFolder } from '../stores.ts'
@@ -25,14 +26,12 @@ describe('the budget of the whole program', () => {
   let mine: Record<string, string>
   before(async () => {
     redis = await startRedis()
-    const words = ['simulate', '--port', '0', '--activities', String(ACTIVITIES)]
-    simulator = await started(folder.path, {}, words, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
+    const beside = await simulated(folder.path, { activities: ACTIVITIES, speed: [] })
+    simulator = beside.simulator
     settings = {
+      ...beside.settings,
       PACELINE_POSTGRES_URL: await fresh.url(),
       PACELINE_REDIS_URL: redis.url,
-      STRAVA_CLIENT_ID: '1',
-      STRAVA_CLIENT_SECRET: 'secret',
-      STRAVA_BASE_URL: `${simulator.found}/strava`,
     }
     server = await up(folder.path, settings)
     const made = await paceline(folder.path, settings, 'athlete', 'create', '--name', 'Ada', '--json')

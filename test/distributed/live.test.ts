@@ -5,7 +5,8 @@ import { openPostgres } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { consent } from '../consent.ts'
 import { EventStream, type LiveEvent } from '../event-stream.ts'
-import { paceline, silent, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { paceline, silent, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { simulated } from '../programs/simulated.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import type { TestServer } from '../servers/server.ts'
 import { testFolder } from '../stores.ts'
@@ -24,14 +25,12 @@ describe('events of what another process does', () => {
   let id: string
   before(async () => {
     postgres = await startPostgres()
-    const words = ['simulate', '--port', '0', '--activities', String(ACTIVITIES)]
-    simulator = await started(folder.path, {}, words, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
+    const beside = await simulated(folder.path, { activities: ACTIVITIES, speed: [] })
+    simulator = beside.simulator
     settings = {
+      ...beside.settings,
       PACELINE_POSTGRES_URL: postgres.url,
       PACELINE_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-      STRAVA_CLIENT_ID: '1',
-      STRAVA_CLIENT_SECRET: 'secret',
-      STRAVA_BASE_URL: `${simulator.found}/strava`,
     }
     api = await up(folder.path, settings, '--roles', 'api')
     const cli = async (...more: string[]): Promise<string> => (await paceline(folder.path, settings, ...more)).out.trim()

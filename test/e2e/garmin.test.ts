@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { consent } from '../consent.ts'
-import { paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { simulated } from '../programs/simulated.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 
@@ -30,17 +31,10 @@ describe('Garmin', () => {
   before(async () => {
     await prepareFolder(join(folder.path, '.paceline'))
     const port = String(await freePort())
-    const anchor = { PACELINE_CLOCK_ANCHOR: new Date().toISOString() }
-    const hooks = ['--webhooks', `http://127.0.0.1:${port}/webhooks`]
-    const world = ['simulate', '--port', '0', '--activities', String(ACTIVITIES), ...SPEED, ...hooks]
-    simulator = await started(folder.path, anchor, world, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
-    settings = {
-      ...anchor,
-      PACELINE_PORT: port,
-      GARMIN_CLIENT_ID: '1',
-      GARMIN_CLIENT_SECRET: 'secret',
-      GARMIN_BASE_URL: `${simulator.found}/garmin`,
-    }
+    const webhooksUrl = `http://127.0.0.1:${port}/webhooks`
+    const beside = await simulated(folder.path, { vendor: 'garmin', activities: ACTIVITIES, speed: SPEED, webhooksUrl })
+    simulator = beside.simulator
+    settings = { ...beside.settings, PACELINE_PORT: port }
     server = await up(folder.path, settings, ...SPEED)
   })
   after(async () => {

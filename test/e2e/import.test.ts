@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SimulatorState } from '../../src/simulator/simulator.ts'
 import { consent } from '../consent.ts'
-import { launch, paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { launch, paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { simulated } from '../programs/simulated.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 
@@ -31,14 +32,10 @@ describe('an import', () => {
   let headers: Record<string, string>
   before(async () => {
     await prepareFolder(join(folder.path, '.paceline'))
-    const anchor = { PACELINE_CLOCK_ANCHOR: new Date().toISOString() }
-    const world = ['simulate', '--port', '0', '--activities', String(ACTIVITIES), ...SPEED]
-    simulator = await started(folder.path, anchor, world, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
+    const beside = await simulated(folder.path, { activities: ACTIVITIES, speed: SPEED })
+    simulator = beside.simulator
     settings = {
-      ...anchor,
-      STRAVA_CLIENT_ID: '1',
-      STRAVA_CLIENT_SECRET: 'secret',
-      STRAVA_BASE_URL: `${simulator.found}/strava`,
+      ...beside.settings,
       // Only the first import begins by itself: the tests ask for the others.
       PACELINE_POLL_MINUTES: '1440',
     }

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { importLifecycle } from '../../src/imports/imports.ts'
 import { consent } from '../consent.ts'
 import { EventStream } from '../event-stream.ts'
-import { paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { simulated } from '../programs/simulated.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 
 const ACTIVITIES = 40
@@ -20,16 +21,9 @@ describe('an import that is followed', () => {
   let stream: EventStream
   before(async () => {
     await prepareFolder(join(folder.path, '.paceline'))
-    const anchor = { PACELINE_CLOCK_ANCHOR: new Date().toISOString() }
-    const world = ['simulate', '--port', '0', '--activities', String(ACTIVITIES), ...SPEED]
-    simulator = await started(folder.path, anchor, world, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
-    const settings: Settings = {
-      ...anchor,
-      STRAVA_CLIENT_ID: '1',
-      STRAVA_CLIENT_SECRET: 'secret',
-      STRAVA_BASE_URL: `${simulator.found}/strava`,
-      PACELINE_POLL_MINUTES: '1440',
-    }
+    const beside = await simulated(folder.path, { activities: ACTIVITIES, speed: SPEED })
+    simulator = beside.simulator
+    const settings: Settings = { ...beside.settings, PACELINE_POLL_MINUTES: '1440' }
     server = await up(folder.path, settings, ...SPEED)
     const cli = async (...words: string[]): Promise<string> => (await paceline(folder.path, settings, ...words)).out.trim()
     const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }

@@ -3,24 +3,14 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { consent } from '../consent.ts'
-import { paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { LOG_FIELDS } from '../contract/streams-desk.ts'
+import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { simulated } from '../programs/simulated.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 
 const ACTIVITIES = 6
 const SPEED = ['--speed', '60']
-const LOG_FIELDS = [
-  'activity_id',
-  'athlete_id',
-  'status',
-  'channels_fetched',
-  'point_count',
-  'error',
-  'retry_count',
-  'duration_ms',
-  'rate_budget_remaining',
-]
-
 describe('streams', () => {
   const folder = testFolder()
   let simulator: Running & { found: string }
@@ -28,15 +18,7 @@ describe('streams', () => {
   let settings: Settings
   before(async () => {
     await prepareFolder(join(folder.path, '.paceline'))
-    const anchor = { PACELINE_CLOCK_ANCHOR: new Date().toISOString() }
-    const world = ['simulate', '--port', '0', '--activities', String(ACTIVITIES), ...SPEED]
-    simulator = await started(folder.path, anchor, world, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
-    settings = {
-      ...anchor,
-      STRAVA_CLIENT_ID: '1',
-      STRAVA_CLIENT_SECRET: 'secret',
-      STRAVA_BASE_URL: `${simulator.found}/strava`,
-    }
+    ;({ simulator, settings } = await simulated(folder.path, { activities: ACTIVITIES, speed: SPEED }))
     server = await up(folder.path, settings, ...SPEED)
   })
   after(async () => {
