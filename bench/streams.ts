@@ -56,7 +56,7 @@ async function reads(database: Database): Promise<Reads> {
   const { streams } = streamsOn({ database, clock, vendorUrl: 'http://127.0.0.1:1' })
   const [oursMs, bareMs]: [number[], number[]] = [[], []]
   for (let read = 0; read < READS; read++) {
-    oursMs.push(await milliseconds(() => streams.moveToFront(athleteId, id, { waitMs: 0 })))
+    oursMs.push(await milliseconds(() => streams.fetchOnDemand(athleteId, id, { waitMs: 0 })))
     bareMs.push(
       await milliseconds(() =>
         database.query('select stream_data::text as data from activity_stream where activity_id = $1', [id]),

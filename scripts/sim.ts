@@ -29,8 +29,8 @@ function asked(args: readonly string[]): Asked | string {
 const wholeNumber = (text: string | undefined): number | undefined => (/^\d{1,10}$/.test(text ?? '') ? Number(text) : undefined)
 
 function describe({ traits, summary }: Report): string {
-  const { seed, days, processes, isCalm, hasFront, neighbour } = traits
-  const server = hasFront ? 'a budget server' : 'the ledger alone'
+  const { seed, days, processes, isCalm, hasCache, neighbour } = traits
+  const server = hasCache ? 'a budget server' : 'the ledger alone'
   return [
     `seed ${seed}: ${days} days, ${processes} processes, ${server}, ${isCalm ? 'calm' : 'rough'} network, neighbour: ${neighbour}`,
     `calls ${summary.calls}, the neighbour's ${summary.neighbour}, over the limit ${summary.overLimit} (ours ${summary.ourOverLimit})`,

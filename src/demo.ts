@@ -4,19 +4,19 @@ import type { Engine } from './engine.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { VendorName } from './vendors/vendors.ts'
 
-export interface Sample {
+export interface SampleAthlete {
   readonly athleteId: string
   readonly isNew: boolean
 }
 
-export async function sampleAthlete({ accounts }: Engine): Promise<Sample> {
+export async function sampleAthlete({ accounts }: Engine): Promise<SampleAthlete> {
   const [known] = await accounts.athletes({ limit: 1 })
   const { id } = known ?? (await accounts.createAthlete({ name: 'Sample Athlete', timezone: 'Europe/Berlin' }))
   return { athleteId: id, isNew: known === undefined }
 }
 
 /** At every start, because the simulator forgets its tokens when it ends; what the athlete disconnected stays so. */
-export async function connectSample(engine: Engine, { athleteId, isNew }: Sample): Promise<void> {
+export async function connectSample(engine: Engine, { athleteId, isNew }: SampleAthlete): Promise<void> {
   const { connections, imports } = engine
   const wanted = isNew ? [{ vendor: 'strava' as const, scopes: [] }] : await connections.list(athleteId)
   for (const { vendor, scopes } of wanted) await connect(engine, athleteId, vendor, scopes)

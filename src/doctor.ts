@@ -10,7 +10,7 @@ import type { Finding } from './http/http.ts'
 import { hasCode, PacelineError, reasonOf } from './kernel/errors.ts'
 import type { Redis } from './redis/redis.ts'
 
-export interface Patient {
+export interface Examined {
   readonly folder: string
   /** The open store, why it does not open, or undefined where there is none yet. */
   readonly database: Database | PacelineError | undefined
@@ -21,7 +21,7 @@ export interface Patient {
 const LEAST_NODE = 24
 const LEAST_POSTGRES = 150_000
 
-export async function diagnose(config: Config, patient: Patient): Promise<Finding[]> {
+export async function diagnose(config: Config, patient: Examined): Promise<Finding[]> {
   const findings = [
     nodeFinding(process.versions.node),
     folderFinding(patient.folder),
@@ -80,7 +80,7 @@ function secretsFinding(config: Config, folder: string): Finding {
   return ok('secrets', config.secretKeys === undefined ? `Kept in ${file}.` : 'Given by PACELINE_SECRET_KEY.')
 }
 
-async function databaseFinding(database: Patient['database']): Promise<Finding> {
+async function databaseFinding(database: Examined['database']): Promise<Finding> {
   if (database === undefined) return ok('store', 'There is none yet; the first start makes it.')
   if (hasCode(database, 'PACE_STORE_LOCKED'))
     return { check: 'store', level: 'warning', sentence: reasonOf(database), todo: 'If that is a running Paceline, all is well.' }

@@ -1,7 +1,7 @@
 // The composition root: which adapters are in use, what each room is given, and the order in which everything starts and
 // stops. Read it to see the house at once; it decides nothing else.
 import { Activities, activitiesEraser } from './activities/activities.ts'
-import { Accounts, Connections, openSecrets, Parting, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
+import { Accounts, Connections, openSecrets, Erasure, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
 import { Calls, type Fetch } from './calls/calls.ts'
 import type { Config } from './config.ts'
@@ -167,7 +167,7 @@ async function openFoundation(
 interface Rooms {
   readonly accounts: Accounts
   readonly connections: Connections
-  readonly parting: Parting
+  readonly erasure: Erasure
   readonly activities: Activities
   readonly imports: Imports
   readonly streams: Streams
@@ -192,7 +192,7 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
   const calls = new Calls({ ...foundation, fetch, permits: quota.take, slots: name => slots[name] })
   const connections = new Connections({ ...foundation, calls, box: new SecretBox(secrets.keys, random) })
   const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
-  const parting = new Parting({ ...foundation, connections, erasers, retentionDays })
+  const erasure = new Erasure({ ...foundation, connections, erasers, retentionDays })
   const activities = new Activities(foundation)
   const accounts = new Accounts(foundation)
   const ingest = new SleepIngest(foundation)
@@ -208,8 +208,8 @@ function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
     isAlone: foundation.database.kind === 'pglite',
   })
   foundation.metrics.collect('imports', () => imports.gauges())
-  const inbox = new Inbox({ ...foundation, connections, parting, imports, streams })
-  return { accounts, connections, parting, activities, imports, streams, inbox }
+  const inbox = new Inbox({ ...foundation, connections, erasure, imports, streams })
+  return { accounts, connections, erasure, activities, imports, streams, inbox }
 }
 
 function streamsOf(foundation: Foundation & Outside, connections: Connections, config: Config): Streams {
@@ -268,7 +268,7 @@ interface Scheduled extends Rooms {
   readonly database: Database
 }
 
-function scheduled({ bell, clock, accounts, connections, parting, imports, streams, quota, database }: Scheduled): Service[] {
+function scheduled({ bell, clock, accounts, connections, erasure, imports, streams, quota, database }: Scheduled): Service[] {
   const work: Record<string, { expression: string; work: () => Promise<void> }> = {
     'accounts-prune': {
       expression: '40 3 * * *',
@@ -281,7 +281,7 @@ function scheduled({ bell, clock, accounts, connections, parting, imports, strea
     retention: {
       expression: '50 3 * * *',
       work: async () => {
-        for (const name of vendorNames) await parting.retain(name)
+        for (const name of vendorNames) await erasure.retain(name)
       },
     },
     // PGlite has no autovacuum; without it 20,000 finished jobs take 18 MB instead of 2.

@@ -1,11 +1,11 @@
 // Where the process begins: the terminal, the configuration and the engine meet the command line.
 import manifest from '../package.json' with { type: 'json' }
-import { runCli, type House, type OpenOptions } from './cli/cli.ts'
+import { runCli, type CliContext, type OpenOptions } from './cli/cli.ts'
 import { loadConfig, type Config } from './config.ts'
 import { SystemClock } from './kernel/clock.ts'
 
 // The engine is loaded when it is needed: a command that only asks a running server answers in a third of the time.
-const house: House = {
+const context: CliContext = {
   version: manifest.version,
   clock: new SystemClock(),
   terminal: {
@@ -42,11 +42,11 @@ const house: House = {
     }),
 }
 
-process.exitCode = await runCli(process.argv.slice(2), house)
+process.exitCode = await runCli(process.argv.slice(2), context)
 
 // Everything was closed, but a server that hangs never closes its end of a connection, and an open one keeps the process. The
 // time runs from when all output is out, so that a slow reader gets it whole; it holds nothing up when nothing is left.
 const LEFT_OPEN_MS = 2_000
 process.stdout.write('', () => {
-  house.clock.deadline(LEFT_OPEN_MS).addEventListener('abort', () => process.exit())
+  context.clock.deadline(LEFT_OPEN_MS).addEventListener('abort', () => process.exit())
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { Accounts, Connections, Parting, SecretBox } from '../src/accounts/accounts.ts'
+import { Accounts, Connections, Erasure, SecretBox } from '../src/accounts/accounts.ts'
 import { Activities } from '../src/activities/activities.ts'
 import { SleepIngest } from '../src/sleep/sleep.ts'
 import { RowLock, Streams } from '../src/streams/streams.ts'
@@ -61,7 +61,7 @@ export const bearer = (token: string): Headers => ({ authorization: `Bearer ${to
 const byCookie = (session: string): Headers => ({ cookie: `paceline_session=${session}`, 'x-paceline': '1' })
 
 /** No vendor has credentials: what a connection needs of the outside is proven with the simulator (test/e2e/connect.test.ts). */
-function withoutVendors(database: Database, clock: VirtualClock): Pick<HttpParts, 'connections' | 'parting'> {
+function withoutVendors(database: Database, clock: VirtualClock): Pick<HttpParts, 'connections' | 'erasure'> {
   const [random, newId] = [secure(), idMaker(clock, secure())]
   const calls = new Calls({ fetch, clock, random, permits: unmetered, slots: () => new Slots(1) })
   const box = new SecretBox([Buffer.alloc(32)], random)
@@ -77,7 +77,7 @@ function withoutVendors(database: Database, clock: VirtualClock): Pick<HttpParts
   })
   return {
     connections,
-    parting: new Parting({ database, clock, newId, connections, erasers: [], retentionDays: () => undefined }),
+    erasure: new Erasure({ database, clock, newId, connections, erasers: [], retentionDays: () => undefined }),
   }
 }
 

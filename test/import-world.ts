@@ -13,7 +13,7 @@ import { VirtualClock } from '../src/kernel/clock.ts'
 import { idMaker } from '../src/kernel/ids.ts'
 import { seeded } from '../src/kernel/random.ts'
 import { Slots } from '../src/kernel/slots.ts'
-import type { FrontBudget } from '../src/quota/keeper.ts'
+import type { BudgetCache } from '../src/quota/quota.ts'
 import { Quota, type QuotaSettings } from '../src/quota/quota.ts'
 import { SleepIngest } from '../src/sleep/sleep.ts'
 import { RowLock, Streams } from '../src/streams/streams.ts'
@@ -48,7 +48,7 @@ export interface WorldOptions {
 
 export interface ProcessOptions {
   /** Decides first, as Redis does. */
-  readonly front?: FrontBudget
+  readonly cache?: BudgetCache
   /** Its bells for the end of a pause come to nothing. */
   readonly forgets?: boolean
   /** Works off streams too, as the whole program does. */
@@ -153,11 +153,11 @@ export class ImportWorld {
   }
 
   /** Another process's, as far as the store can tell. */
-  process({ front, forgets = false, withStreams = false }: ProcessOptions = {}): Process {
+  process({ cache, forgets = false, withStreams = false }: ProcessOptions = {}): Process {
     const gate = new Gate()
     const database = tracked(this.#plain, this.clock, gate.pass)
     const parts = { database, clock: this.clock, newId: this.#newId, random: this.#random }
-    const quota = new Quota({ ...parts, settings: { ...settings, ...this.#options.settings }, front, serverTime: false })
+    const quota = new Quota({ ...parts, settings: { ...settings, ...this.#options.settings }, cache, serverTime: false })
     const known = openVendor(this.vendorName, {
       clientId: '1',
       clientSecret: 'secret',
@@ -186,8 +186,8 @@ export class ImportWorld {
     })
     const lock = new RowLock(parts)
     const streams = new Streams({ ...parts, bell, connections, quota, vendor, lock, settleMs: 0, order: 'newest' })
-    const parting = { deauthorised: () => Promise.resolve(undefined) }
-    const inbox = new Inbox({ ...parts, connections, parting, imports, streams, vendor })
+    const erasure = { deauthorised: () => Promise.resolve(undefined) }
+    const inbox = new Inbox({ ...parts, connections, erasure, imports, streams, vendor })
     const schedules = [...imports.schedules(), ...(withStreams ? streams.schedules() : [])]
     const workers = [imports.work(), ...(withStreams ? [streams.work()] : [])]
     return {

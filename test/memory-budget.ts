@@ -6,14 +6,14 @@ import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken,
 import type { Counted, LedgerBudget } from '../src/quota/budget-ledger.ts'
 import type { Meter } from '../src/quota/meters.ts'
 import type { Counter, Plan } from '../src/quota/plan.ts'
-import { NO_TERMS, writeTerms } from '../src/quota/terms.ts'
+import { NOTHING_LEARNED, writeLearned } from '../src/quota/learned-limits.ts'
 import type { VendorName } from '../src/vendors/vendors.ts'
 
 type Ledger = Pick<LedgerBudget, 'current' | 'windows'>
 
 /** For a budget that stands alone. */
 export const EMPTY_LEDGER: Ledger = {
-  current: () => Promise.resolve(writeTerms(NO_TERMS, 0)),
+  current: () => Promise.resolve(writeLearned(NOTHING_LEARNED, 0)),
   windows: () => Promise.resolve([]),
 }
 
@@ -21,7 +21,7 @@ const REMEMBERED_MS = 3 * 86_400_000
 
 interface Memory {
   away: boolean
-  readonly terms: Map<VendorName, string>
+  readonly learned: Map<VendorName, string>
   readonly busy: Map<VendorName, { readonly id: string; readonly until: number }>
   readonly used: Map<string, number>
   readonly held: Map<string, number>
@@ -39,7 +39,7 @@ export class MemoryBudget implements Budget {
 
   constructor(
     { clock, ledger = EMPTY_LEDGER }: MemoryBudgetParts,
-    memory: Memory = { away: false, terms: new Map(), busy: new Map(), used: new Map(), held: new Map() },
+    memory: Memory = { away: false, learned: new Map(), busy: new Map(), used: new Map(), held: new Map() },
   ) {
     this.#parts = { clock, ledger }
     this.#memory = memory
@@ -56,24 +56,24 @@ export class MemoryBudget implements Budget {
   }
 
   wipe(): void {
-    const { terms, busy, used, held } = this.#memory
-    for (const forgotten of [terms, busy, used, held]) forgotten.clear()
+    const { learned, busy, used, held } = this.#memory
+    for (const forgotten of [learned, busy, used, held]) forgotten.clear()
   }
 
   now(): number {
     return this.#parts.clock.now()
   }
 
-  terms(vendor: VendorName): string {
-    return this.#seen.get(vendor) ?? writeTerms(NO_TERMS, 0)
+  learned(vendor: VendorName): string {
+    return this.#seen.get(vendor) ?? writeLearned(NOTHING_LEARNED, 0)
   }
 
-  async take(id: string, plan: Plan, terms: string): Promise<Taken> {
+  async take(id: string, plan: Plan, learned: string): Promise<Taken> {
     const { vendor } = plan.need
     if (this.#memory.away) return { outcome: 'unavailable' }
-    const inForce = this.#memory.terms.get(vendor)
-    if (inForce === undefined) return { outcome: 'changed', terms: await this.#refill(vendor) }
-    if (inForce !== terms) return { outcome: 'changed', terms: this.#heard(vendor, inForce) }
+    const inForce = this.#memory.learned.get(vendor)
+    if (inForce === undefined) return { outcome: 'changed', learned: await this.#refill(vendor) }
+    if (inForce !== learned) return { outcome: 'changed', learned: this.#heard(vendor, inForce) }
     const at = this.now()
     if (at < plan.from || at >= plan.until) return { outcome: 'mistimed' }
     if (plan.singleFile && (this.#memory.busy.get(vendor)?.until ?? 0) > at) return { outcome: 'busy' }
@@ -95,8 +95,8 @@ export class MemoryBudget implements Budget {
   }
 
   settle(ticket: Ticket, { late, raises }: Settlement): Promise<Settled> {
-    const { used, away, terms } = this.#memory
-    if (away) return Promise.resolve({ isShared: false, terms: undefined })
+    const { used, away, learned } = this.#memory
+    if (away) return Promise.resolve({ isShared: false, learned: undefined })
     this.#release(ticket)
     for (const { meter, windowId, units } of late) add(used, keyOf(meter, windowId), units)
     const isShared = raises.some(({ counter, to }) => this.#count(counter) < to)
@@ -105,14 +105,14 @@ export class MemoryBudget implements Budget {
       used.set(key, Math.max(to, used.get(key) ?? 0))
     }
     const { vendor } = ticket.plan.need
-    const inForce = terms.get(vendor)
-    return Promise.resolve({ isShared, terms: inForce && this.#heard(vendor, inForce) })
+    const inForce = learned.get(vendor)
+    return Promise.resolve({ isShared, learned: inForce && this.#heard(vendor, inForce) })
   }
 
   swap(vendor: VendorName, from: string, to: string): Promise<string> {
-    const inForce = this.#memory.terms.get(vendor)
+    const inForce = this.#memory.learned.get(vendor)
     if (this.#memory.away || inForce === undefined) return Promise.resolve(to)
-    if (inForce === from) this.#memory.terms.set(vendor, to)
+    if (inForce === from) this.#memory.learned.set(vendor, to)
     return Promise.resolve(this.#heard(vendor, inForce === from ? to : inForce))
   }
 
@@ -128,20 +128,20 @@ export class MemoryBudget implements Budget {
   }
 
   async #refill(vendor: VendorName): Promise<string> {
-    const terms = await this.#parts.ledger.current(vendor)
+    const learned = await this.#parts.ledger.current(vendor)
     for (const counted of await this.#parts.ledger.windows(vendor, this.now() - REMEMBERED_MS)) {
       const key = nameOf({ vendor, ...counted })
       this.#memory.used.set(key, Math.max(counted.used, this.#memory.used.get(key) ?? 0))
       this.#memory.held.set(key, Math.max(counted.held, this.#memory.held.get(key) ?? 0))
     }
-    const inForce = this.#memory.terms.get(vendor) ?? terms
-    this.#memory.terms.set(vendor, inForce)
+    const inForce = this.#memory.learned.get(vendor) ?? learned
+    this.#memory.learned.set(vendor, inForce)
     return this.#heard(vendor, inForce)
   }
 
-  #heard(vendor: VendorName, terms: string): string {
-    this.#seen.set(vendor, terms)
-    return terms
+  #heard(vendor: VendorName, learned: string): string {
+    this.#seen.set(vendor, learned)
+    return learned
   }
 }
 

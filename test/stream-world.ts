@@ -9,7 +9,7 @@ import { VirtualClock } from '../src/kernel/clock.ts'
 import { idMaker } from '../src/kernel/ids.ts'
 import { seeded } from '../src/kernel/random.ts'
 import { Slots } from '../src/kernel/slots.ts'
-import type { FrontBudget } from '../src/quota/keeper.ts'
+import type { BudgetCache } from '../src/quota/quota.ts'
 import { Quota, type QuotaSettings } from '../src/quota/quota.ts'
 import { openSimulator, type Simulator, type SimulatorOptions, type VendorState } from '../src/simulator/simulator.ts'
 import type { Order } from '../src/streams/stream-store.ts'
@@ -98,12 +98,12 @@ export class StreamWorld {
   }
 
   /** Another process's, as far as the store can tell. */
-  process(more: { front?: FrontBudget; lock?: Lock; slots?: Slots } = {}): StreamProcess {
+  process(more: { cache?: BudgetCache; lock?: Lock; slots?: Slots } = {}): StreamProcess {
     const gate = new Gate()
     const database = tracked(this.#plain, this.clock, gate.pass)
     const parts = { database, clock: this.clock, newId: this.#newId, random: this.#random }
-    const { front, slots = new Slots(4) } = more
-    const quota = new Quota({ ...parts, settings: { ...settings, ...this.#options.settings }, front, serverTime: false })
+    const { cache, slots = new Slots(4) } = more
+    const quota = new Quota({ ...parts, settings: { ...settings, ...this.#options.settings }, cache, serverTime: false })
     const calls = new Calls({ ...parts, fetch: this.#fetch(gate), permits: quota.take, slots: () => slots })
     const vendor = (name: string) => (name === 'strava' ? strava : undefined)
     const box = new SecretBox([Buffer.alloc(32, 1)], this.#random)

@@ -7,10 +7,10 @@ import { SystemClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
-import { Purse } from '../../src/quota/purse.ts'
+import { Limiter } from '../../src/quota/limiter.ts'
 import { startPostgres } from '../../test/servers/postgres.ts'
 import { testFolder } from '../../test/stores.ts'
-import { awayFromEdges, need, settings, spent, taking } from './purse.ts'
+import { awayFromEdges, need, settings, spent, taking } from './limiter.ts'
 import { race, type Work } from './race.ts'
 
 const clock = new SystemClock()
@@ -59,10 +59,10 @@ async function contestants(database: Database): Promise<Contestants> {
   await database.query('create table bench (id integer primary key, word text not null)')
   const athleteId = randomUUID()
   await database.query("insert into athlete (id, name, created_at) values ($1, 'Ada', now())", [athleteId])
-  const purse = new Purse(new LedgerBudget({ database, clock }), settings, 100)
-  const take = taking(purse, idMaker(clock, secure()), { ...need, athleteId })
+  const limiter = new Limiter(new LedgerBudget({ database, clock }), settings, 100)
+  const take = taking(limiter, idMaker(clock, secure()), { ...need, athleteId })
   const takeAndSettle = async (): Promise<void> => {
-    await purse.settle(await take(), spent)
+    await limiter.settle(await take(), spent)
   }
   await takeAndSettle()
   let rows = 0

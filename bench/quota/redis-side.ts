@@ -4,11 +4,11 @@ import { Redis as IoRedis } from 'ioredis'
 import { RateLimiterRedis, RateLimiterUnion } from 'rate-limiter-flexible'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { RedisBudget } from '../../src/quota/budget-redis.ts'
-import { Purse } from '../../src/quota/purse.ts'
-import { NO_TERMS, writeTerms } from '../../src/quota/terms.ts'
+import { Limiter } from '../../src/quota/limiter.ts'
+import { NOTHING_LEARNED, writeLearned } from '../../src/quota/learned-limits.ts'
 import { loadScript, openRedis, type Redis } from '../../src/redis/redis.ts'
 import { startRedis } from '../../test/servers/redis.ts'
-import { awayFromEdges, ENDLESS, settings, spent, taking } from './purse.ts'
+import { awayFromEdges, ENDLESS, settings, spent, taking } from './limiter.ts'
 import { durations, quantile, race, type Work } from './race.ts'
 
 const IN_FLIGHT = 200
@@ -55,22 +55,22 @@ async function ours(redis: Redis): Promise<{ take: Work; asked: Asked }> {
     close: () => redis.close(),
   }
   const first = taker(heard)
-  await first.purse.settle(await first.take(), spent)
+  await first.limiter.settle(await first.take(), spent)
   await first.take()
   if (asked === undefined) throw new Error('a decision sent nothing')
   return { take: taker(redis).take, asked }
 }
 
 function taker(redis: Redis) {
-  const purse = new Purse(new RedisBudget({ redis, clock, ledger, settings, serverTime: true }), settings, 100)
+  const limiter = new Limiter(new RedisBudget({ redis, clock, ledger, settings, serverTime: true }), settings, 100)
   // Making a real id is not deciding, and the others make none.
   let ids = 0
-  return { purse, take: taking(purse, () => `permit-${++ids}`) }
+  return { limiter, take: taking(limiter, () => `permit-${++ids}`) }
 }
 
 /** Of a new installation. */
 const ledger = {
-  current: () => Promise.resolve(writeTerms(NO_TERMS, 0)),
+  current: () => Promise.resolve(writeLearned(NOTHING_LEARNED, 0)),
   windows: () => Promise.resolve([]),
 }
 

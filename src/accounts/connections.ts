@@ -43,7 +43,7 @@ export interface Unsynced {
 }
 
 /** How long a connection may go without being looked at, as times before which it was too long ago. */
-export interface Patience {
+export interface PollThresholds {
   readonly before: number
   /** For those of which a webhook was heard since `heardSince`. */
   readonly beforeIfHeard: number
@@ -162,7 +162,7 @@ export class Connections {
   }
 
   /** Active ones that were not complete for too long, never, or not since the last consent; the longest first. */
-  async unsynced(vendor: VendorName, { before, beforeIfHeard, heardSince }: Patience): Promise<Unsynced[]> {
+  async unsynced(vendor: VendorName, { before, beforeIfHeard, heardSince }: PollThresholds): Promise<Unsynced[]> {
     type Row = { athlete_id: string; consented_at: Date; since: Date; is_new: boolean }
     const times = [before, heardSince, beforeIfHeard].map(at => new Date(at))
     const rows = await this.#parts.database.query<Row>(sql.unsynced, [vendor, ...times])

@@ -70,7 +70,7 @@ export interface PhotosOf {
   readonly photos: readonly StravaPhoto[]
 }
 
-export interface Owed {
+export interface OwedOptions {
   readonly limit: number
   /** External ids that are not to be named: parked, or under way. */
   readonly excluding?: readonly string[]
@@ -201,7 +201,7 @@ export class Activities {
   async owed(
     athleteId: string,
     vendor: 'strava',
-    { limit, excluding = [], also = [], failedBefore = this.#now() }: Owed,
+    { limit, excluding = [], also = [], failedBefore = this.#now() }: OwedOptions,
   ): Promise<string[]> {
     const asked = [athleteId, vendor, excluding, limit, also, failedBefore]
     return externalIds(await this.#database.query(reading.owed, asked))
@@ -211,7 +211,7 @@ export class Activities {
   async owedPhotos(
     athleteId: string,
     vendor: 'strava',
-    { limit, excluding = [], failedBefore = this.#now() }: Owed,
+    { limit, excluding = [], failedBefore = this.#now() }: OwedOptions,
   ): Promise<string[]> {
     return externalIds(await this.#database.query(reading.owedPhotos, [athleteId, vendor, excluding, limit, failedBefore]))
   }

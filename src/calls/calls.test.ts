@@ -19,7 +19,7 @@ function ledger(refuseAfter = Number.POSITIVE_INFINITY): { permits: PermitSource
   const entries: string[] = []
   const permits: PermitSource = () => {
     if (entries.length >= refuseAfter)
-      return Promise.resolve({ outcome: 'exhausted', pool: 'read', window: '15min', cause: 'limit', resetAt: 900_000 })
+      return Promise.resolve({ outcome: 'refused', pool: 'read', window: '15min', cause: 'limit', resetAt: 900_000 })
     const at = entries.push('taken') - 1
     const become = (what: string): Promise<void> => {
       entries[at] = what
@@ -156,7 +156,7 @@ describe('one call', () => {
 })
 
 describe('permits and slots', () => {
-  const refused = (resetAt: number) => ({ outcome: 'exhausted', pool: 'read', window: '15min', cause: 'yield', resetAt }) as const
+  const refused = (resetAt: number) => ({ outcome: 'refused', pool: 'read', window: '15min', cause: 'yield', resetAt }) as const
   const granted = (entries: string[], sendBefore: number) => {
     const note = (what: string) => (): Promise<void> => {
       entries.push(what)

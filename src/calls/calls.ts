@@ -6,6 +6,195 @@
 // - an answer of the vendor is an outcome, never an exception; only the caller's own cancelling rejects, with its reason;
 // - one retry, jittered, for `transient` and `timeout` on idempotent requests; a vendor's "too many" is never retried in place;
 // - a redirect to another host is refused: the token would go there too.
-export { Calls, type CallOptions, type CallsParts } from './caller.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { between, type Random } from '../kernel/random.ts'
+import { tell } from '../kernel/channels.ts'
+import { judge, rateReport, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
+import type { CallOutcome } from './outcome.ts'
+import type { BackfillRank, CallClass, Permit, PermitAnswer, PermitSource, Spent } from '../quota/quota.ts'
+import type { Slots } from '../kernel/slots.ts'
+import { send, type WireResult, type Fetch } from './wire.ts'
+
 export type { CallOutcome } from './outcome.ts'
 export type { Fetch } from './wire.ts'
+
+export interface CallsParts {
+  readonly fetch: Fetch
+  readonly clock: Clock
+  readonly random: Random
+  readonly permits: PermitSource
+  /** Simultaneous calls, by vendor. */
+  readonly slots: (vendor: VendorName) => Slots
+}
+
+export interface CallOptions {
+  readonly callClass: CallClass
+  /** Within an athlete's backfill the lower goes first. */
+  readonly rank?: BackfillRank
+  readonly athleteId?: string
+  /** Cancelling it cancels the call. */
+  readonly signal?: AbortSignal
+  readonly attemptMs?: number
+  readonly totalMs?: number
+  readonly maxBytes?: number
+  /**
+   * Asked with every granted permit, before the request leaves. "No" gives the permit back, and the outcome is `withdrawn`: so a
+   * claim can be made by whoever may call, and by nobody else.
+   */
+  readonly confirm?: (granted: { readonly remaining: number }) => Promise<boolean>
+}
+
+type Granted = Extract<PermitAnswer, { outcome: 'granted' }>
+
+const ATTEMPT_MS = 15_000
+const TOTAL_MS = 40_000
+/** The largest honest answer is Garmin's activity details; streams are some hundred kilobytes. */
+const MAX_BYTES = 110 * 1024 * 1024
+const RETRY_MS = { from: 250, to: 1_000 }
+/** A refusal that is over so soon (a window's edge, another's turn) is no news for the caller. Real time, as the deadlines are. */
+const PATIENCE_MS = 10_000
+/** Who had no turn in the whole time of a call asks again in a moment (real time). */
+const NO_TURN_MS = 1_000
+
+export class Calls {
+  readonly #parts: CallsParts
+
+  constructor(parts: CallsParts) {
+    this.#parts = parts
+  }
+
+  async call<T>(request: VendorRequest<T>, options: CallOptions): Promise<CallOutcome<T>> {
+    const { clock, random } = this.#parts
+    const total = clock.deadline(options.totalMs ?? TOTAL_MS)
+    const first = await this.#attempt(request, options, total)
+    if (!request.idempotent || !mayPass(first)) return first
+    const rested = await clock.sleep(between(random, RETRY_MS.from, RETRY_MS.to), either(total, options.signal)).then(
+      () => true,
+      () => false,
+    )
+    options.signal?.throwIfAborted()
+    if (!rested) return first
+    const second = await this.#attempt(request, options, total)
+    // Without a turn for another attempt the first is what is known of the vendor.
+    return second.outcome === 'no_permit' && total.aborted ? first : second
+  }
+
+  async #attempt<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
+    const { clock, slots } = this.#parts
+    const waiting = either(total, options.signal)
+    const until = clock.now() + PATIENCE_MS * clock.speed
+    try {
+      for (;;) {
+        const outcome = await slots(request.vendor).use(() => this.#permitted(request, options, total), waiting)
+        if (outcome.outcome !== 'no_permit' || outcome.retryAt === undefined || outcome.retryAt > until) return outcome
+        await clock.sleep(outcome.retryAt - clock.now(), waiting)
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (total.aborted) return this.#noTurn()
+      throw error
+    }
+  }
+
+  /** The queue was ours: nothing was sent, and nothing is known of the vendor. */
+  #noTurn(): CallOutcome<never> {
+    const { clock } = this.#parts
+    return { outcome: 'no_permit', retryAt: clock.now() + NO_TURN_MS * clock.speed }
+  }
+
+  async #permitted<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
+    const { vendor, endpoint, cost } = request
+    const answer = await this.#parts.permits({
+      vendor,
+      endpoint,
+      cost,
+      callClass: options.callClass,
+      athleteId: options.athleteId,
+      ...(options.rank !== undefined && { rank: options.rank }),
+    })
+    if (answer.outcome === 'refused') return { outcome: 'no_permit', retryAt: answer.resetAt }
+    if (answer.outcome === 'unavailable') return { outcome: 'no_permit', retryAt: undefined }
+    return await this.#spend(request, options, total, answer)
+  }
+
+  async #spend<T>(
+    request: VendorRequest<T>,
+    options: CallOptions,
+    total: AbortSignal,
+    granted: Granted,
+  ): Promise<CallOutcome<T>> {
+    const { clock, fetch } = this.#parts
+    const { permit } = granted
+    if (options.signal?.aborted || total.aborted) {
+      await permit.giveBack()
+      options.signal?.throwIfAborted()
+      return this.#noTurn()
+    }
+    if (!(await isConfirmed(options, granted))) return { outcome: 'withdrawn' }
+    if (clock.now() >= permit.sendBefore) {
+      await permit.giveBack()
+      return { outcome: 'no_permit', retryAt: clock.now() }
+    }
+    const startedAt = clock.now()
+    const patience = AbortSignal.any([clock.deadline(options.attemptMs ?? ATTEMPT_MS), either(total, options.signal)])
+    const attempt = await send(fetch, request, patience, options.maxBytes ?? MAX_BYTES)
+    const outcome = outcomeOf(request, attempt, clock.now())
+    tell('paceline:call', {
+      vendor: request.vendor,
+      endpoint: request.endpoint,
+      callClass: options.callClass,
+      outcome: outcome.outcome,
+      status: attempt.kind === 'answer' ? attempt.response.status : undefined,
+      // How long the vendor took is real time, however fast ours runs.
+      durationMs: (clock.now() - startedAt) / clock.speed,
+    })
+    await ended(permit, request.vendor, outcome, attempt)
+    options.signal?.throwIfAborted()
+    return outcome
+  }
+}
+
+/** False, or an error on the way there: the permit goes back. */
+async function isConfirmed({ confirm }: CallOptions, { permit, remaining }: Granted): Promise<boolean> {
+  if (confirm === undefined) return true
+  let confirmed = false
+  try {
+    confirmed = await confirm({ remaining })
+  } finally {
+    if (!confirmed) await permit.giveBack()
+  }
+  return confirmed
+}
+
+/** The answer is worth more than the book-keeping: what could not be settled counts as spent. */
+async function ended(permit: Permit, vendor: VendorName, outcome: CallOutcome<unknown>, attempt: WireResult): Promise<void> {
+  const neverLeft = attempt.kind === 'broken' && !attempt.sent
+  try {
+    await (neverLeft ? permit.giveBack() : permit.settle(spentOn(vendor, outcome, attempt)))
+  } catch (error) {
+    tell('paceline:fault', { where: 'the end of a permit', error })
+  }
+}
+
+function spentOn(vendor: VendorName, outcome: CallOutcome<unknown>, attempt: WireResult): Spent {
+  const refusal = outcome.outcome === 'rate_limited' ? outcome : undefined
+  const spent = { outcome: outcome.outcome, refusal, status: undefined, report: undefined }
+  if (attempt.kind !== 'answer') return spent
+  return { ...spent, status: attempt.response.status, report: rateReport(vendor, attempt.response) }
+}
+
+function outcomeOf<T>(request: VendorRequest<T>, attempt: WireResult, now: number): CallOutcome<T> {
+  if (attempt.kind === 'silent') return { outcome: 'timeout', reason: 'no answer came in time' }
+  if (attempt.kind === 'broken') return { outcome: 'transient', reason: attempt.reason }
+  if (attempt.kind === 'too_large') return { outcome: 'malformed', reason: 'the answer is larger than it may be' }
+  if (attempt.kind === 'led_away') {
+    return { outcome: 'rejected', status: attempt.status, reason: `a redirect to ${attempt.host} was refused` }
+  }
+  const verdict = judge(request.vendor, attempt.response, now)
+  return verdict.outcome === 'ok' ? request.read(attempt.response) : verdict
+}
+
+const mayPass = ({ outcome }: CallOutcome<unknown>): boolean => outcome === 'transient' || outcome === 'timeout'
+
+const either = (one: AbortSignal, other: AbortSignal | undefined): AbortSignal =>
+  other === undefined ? one : AbortSignal.any([one, other])

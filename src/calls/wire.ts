@@ -5,7 +5,7 @@ import { hasCode, reasonOf } from '../kernel/errors.ts'
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** What became of an attempt. `sent` false: the request certainly never reached the vendor. */
-export type Attempt =
+export type WireResult =
   | { readonly kind: 'answer'; readonly response: VendorResponse }
   /** The signal ended the waiting: whether it arrived is not known. */
   | { readonly kind: 'silent' }
@@ -18,7 +18,7 @@ export async function send(
   request: VendorRequest<unknown>,
   signal: AbortSignal,
   maxBytes: number,
-): Promise<Attempt> {
+): Promise<WireResult> {
   let response: Response
   try {
     response = await fetch(request.url, {
@@ -40,7 +40,7 @@ export async function send(
   return await readAll(response, signal, maxBytes)
 }
 
-async function readAll(response: Response, signal: AbortSignal, maxBytes: number): Promise<Attempt> {
+async function readAll(response: Response, signal: AbortSignal, maxBytes: number): Promise<WireResult> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {

@@ -2,7 +2,7 @@
 // with the command's usage, never ignored.
 import { parseArgs } from 'node:util'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
-import type { House } from './house.ts'
+import type { CliContext } from './context.ts'
 
 export interface OptionSpec {
   readonly type: 'string' | 'boolean'
@@ -19,7 +19,7 @@ export interface Command {
   readonly fewestWords: number
   readonly mostWords: number
   readonly options: Readonly<Record<string, OptionSpec>>
-  run(input: Arguments, house: House): Promise<number>
+  run(input: Arguments, context: CliContext): Promise<number>
 }
 
 export interface Arguments {

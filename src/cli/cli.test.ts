@@ -1,13 +1,13 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { VirtualClock } from '../kernel/clock.ts'
-import { runCli, type House } from './cli.ts'
+import { runCli, type CliContext } from './cli.ts'
 
 const unasked = (): never => assert.fail('nobody asks for this')
 
 async function failing(error: unknown, ...words: string[]): Promise<{ code: number; out: string; err: string }> {
   const printed = { out: '', err: '' }
-  const house: House = {
+  const context: CliContext = {
     version: '0',
     clock: new VirtualClock(0),
     terminal: {
@@ -26,7 +26,7 @@ async function failing(error: unknown, ...words: string[]): Promise<{ code: numb
     examine: unasked,
     stopAsked: unasked,
   }
-  return { code: await runCli(words, house), ...printed }
+  return { code: await runCli(words, context), ...printed }
 }
 
 test('a fault of Paceline itself is told with its stack', async () => {

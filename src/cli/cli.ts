@@ -14,9 +14,9 @@ import { statusCommand } from './commands/status.ts'
 import { backfillCommand, streamsCommand } from './commands/streams.ts'
 import { tokenCommand } from './commands/token.ts'
 import { upCommand } from './commands/up.ts'
-import type { House } from './house.ts'
+import type { CliContext } from './context.ts'
 
-export type { House, OpenOptions, Terminal } from './house.ts'
+export type { CliContext, OpenOptions, Terminal } from './context.ts'
 
 const COMMANDS: readonly Command[] = [
   upCommand,
@@ -34,22 +34,22 @@ const COMMANDS: readonly Command[] = [
   simulateCommand,
 ]
 
-export async function runCli(words: readonly string[], house: House): Promise<number> {
-  const { terminal } = house
+export async function runCli(words: readonly string[], context: CliContext): Promise<number> {
+  const { terminal } = context
   const [name, ...rest] = words
-  if (name === '--version') return terminal.line(house.version, 0)
+  if (name === '--version') return terminal.line(context.version, 0)
   if (name === undefined || ['--help', '-h', 'help'].includes(name)) return terminal.line(overview(), name === undefined ? 2 : 0)
   try {
     const command = COMMANDS.find(each => each.name === name)
     if (command === undefined) throw new PacelineError('PACE_USAGE', `There is no command "${name}".`, { details: [overview()] })
     if (rest.includes('--help')) return terminal.line(usageOf(command), 0)
-    return await command.run(parseArguments(command, rest), house)
+    return await command.run(parseArguments(command, rest), context)
   } catch (error) {
     return failed(error, words.includes('--json'), terminal)
   }
 }
 
-function failed(error: unknown, json: boolean, terminal: House['terminal']): number {
+function failed(error: unknown, json: boolean, terminal: CliContext['terminal']): number {
   // What is not in the catalogue is a fault of Paceline: its stack helps whoever reports it.
   if (!(error instanceof PacelineError)) {
     const stack = error instanceof Error ? error.stack : undefined

@@ -7,7 +7,7 @@ import type { Random } from '../kernel/random.ts'
 import { secure } from '../kernel/random.ts'
 import { announcedIn } from './announcement.ts'
 import { homeOf, storedHome } from './home.ts'
-import type { House } from './house.ts'
+import type { CliContext } from './context.ts'
 
 export interface Answer {
   readonly status: number
@@ -32,13 +32,13 @@ interface Running {
   readonly folder: string
 }
 
-export async function connect(house: House, config: Config): Promise<Client> {
-  return (await runningClient(house, config)) ?? (await ownClient(house, config))
+export async function connect(context: CliContext, config: Config): Promise<Client> {
+  return (await runningClient(context, config)) ?? (await ownClient(context, config))
 }
 
 /** Only a running server: for what makes no sense without one. */
-export async function connectRunning(house: House, config: Config): Promise<Client> {
-  const client = await runningClient(house, config)
+export async function connectRunning(context: CliContext, config: Config): Promise<Client> {
+  const client = await runningClient(context, config)
   if (client === undefined)
     throw new PacelineError(
       'PACE_NOT_RUNNING',
@@ -47,22 +47,22 @@ export async function connectRunning(house: House, config: Config): Promise<Clie
   return client
 }
 
-async function runningClient(house: House, config: Config): Promise<Client | undefined> {
+async function runningClient(context: CliContext, config: Config): Promise<Client | undefined> {
   for (const folder of homeOf(config).folders) {
     const url = announcedIn(folder)
-    if (url !== undefined && (await answers(house, url))) return overHttp(house, config, { url, folder })
+    if (url !== undefined && (await answers(context, url))) return overHttp(context, config, { url, folder })
   }
   return undefined
 }
 
-async function answers({ clock }: House, url: string): Promise<boolean> {
+async function answers({ clock }: CliContext, url: string): Promise<boolean> {
   return await fetch(`${url}/healthz`, { signal: clock.deadline(ANSWER_DEADLINE_MS) }).then(
     response => response.ok,
     () => false,
   )
 }
 
-function overHttp({ clock }: House, config: Config, { url, folder }: Running): Client {
+function overHttp({ clock }: CliContext, config: Config, { url, folder }: Running): Client {
   const { adminToken } = openSecrets(folder, config, unused)
   return {
     url,
@@ -93,10 +93,10 @@ const unused: Random = {
   },
 }
 
-async function ownClient(house: House, config: Config): Promise<Client> {
+async function ownClient(context: CliContext, config: Config): Promise<Client> {
   const home = storedHome(config)
-  if (home.demo) house.terminal.error(`No Paceline is running; this is the demo's store in ${home.folder}.`)
-  const engine = await house.openEngine(config, {
+  if (home.demo) context.terminal.error(`No Paceline is running; this is the demo's store in ${home.folder}.`)
+  const engine = await context.openEngine(config, {
     folder: home.folder,
     demo: home.demo,
     speed: undefined,
@@ -134,8 +134,8 @@ export function good<T>({ status, body }: Answer): T {
 }
 
 /** Opens, asks, closes. */
-export async function asking<T>(house: House, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await connect(house, house.loadConfig())
+export async function asking<T>(context: CliContext, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connect(context, context.loadConfig())
   try {
     return await work(client)
   } finally {

@@ -13,7 +13,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
-import type { Accounts, Connections, Parting } from '../accounts/accounts.ts'
+import type { Accounts, Connections, Erasure } from '../accounts/accounts.ts'
 import type { Activities } from '../activities/activities.ts'
 import type { Database } from '../db/db.ts'
 import type { Imports } from '../imports/imports.ts'
@@ -67,13 +67,13 @@ export interface HttpParts {
   readonly newId: NewId
   readonly accounts: Accounts
   readonly connections: Connections
-  readonly parting: Parting
+  readonly erasure: Erasure
   readonly activities: Activities
   readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view' | 'underWay'>
   readonly inbox: Pick<Inbox, 'receive'>
   readonly streams: Pick<
     Streams,
-    'read' | 'moveToFront' | 'retry' | 'reset' | 'resetMany' | 'overview' | 'shape' | 'underWay' | 'backfill' | 'fetchedAt'
+    'read' | 'fetchOnDemand' | 'retry' | 'reset' | 'resetMany' | 'overview' | 'shape' | 'underWay' | 'backfill' | 'fetchedAt'
   >
   readonly quota: Pick<Quota, 'vendorState' | 'usage'>
   /** Where changes announce themselves. */

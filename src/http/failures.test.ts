@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test, type TestContext } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { z } from 'zod'
-import { hear, type Facts } from '../kernel/channels.ts'
+import { hear, type Diagnostics } from '../kernel/channels.ts'
 import { PacelineError } from '../kernel/errors.ts'
 import { assertRefused, NOBODY, openHttp } from '../../test/http-fixture.ts'
 
@@ -32,8 +32,8 @@ app.get('/down', anyone, async () => {
   throw new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The database does not answer.')
 })
 
-function told(t: TestContext): Facts['paceline:fault'][] {
-  const facts: Facts['paceline:fault'][] = []
+function told(t: TestContext): Diagnostics['paceline:fault'][] {
+  const facts: Diagnostics['paceline:fault'][] = []
   t.after(hear('paceline:fault', fact => void facts.push(fact)))
   return facts
 }
@@ -176,7 +176,7 @@ test('every request has an id of its own, whatever the client calls it', async (
 })
 
 test('every request is told by its template, with the id that the client was given', async t => {
-  const facts: Facts['paceline:request'][] = []
+  const facts: Diagnostics['paceline:request'][] = []
   t.after(hear('paceline:request', fact => void facts.push(fact)))
   const deleted = await app.inject({ method: 'DELETE', url: `/v1/tokens/${NOBODY}?token=pace_secret`, headers: as.athlete })
   const unknown = await app.inject('/nowhere/pace_secret')

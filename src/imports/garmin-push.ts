@@ -23,13 +23,13 @@ export async function storePushed(
   for (let index = 0; index < rows.length; index += BATCH) {
     await activities.storeSummaries(tx, athleteId, 'garmin', rows.slice(index, index + BATCH))
   }
-  const nights = summaries.flatMap(one => (one.subject === 'sleep' ? [one.summary] : []))
+  const nights = summaries.flatMap(one => (one.dataKind === 'sleep' ? [one.summary] : []))
   await ingest.receive(tx, athleteId, garminNights(nights, heardAt))
 }
 
 function activityIn(pushed: GarminSummary): GarminActivity[] {
-  if (pushed.subject === 'activity') return [pushed.summary]
-  return pushed.subject === 'activity-details' ? [summaryOf(pushed.summary)] : []
+  if (pushed.dataKind === 'activity') return [pushed.summary]
+  return pushed.dataKind === 'activity-details' ? [summaryOf(pushed.summary)] : []
 }
 
 function summaryOf({ userId, summaryId, activityId, summary }: GarminActivityDetails): GarminActivity {

@@ -103,7 +103,7 @@ export interface NewImport extends Wanted {
   readonly connectedAt: Date
 }
 
-type Claimed = Pick<ImportJob, 'id' | 'epoch'>
+type ClaimedJob = Pick<ImportJob, 'id' | 'epoch'>
 
 export class JobStore {
   readonly #database: Database
@@ -136,7 +136,7 @@ export class JobStore {
   }
 
   /** False when the lease was lost: then nothing of this transaction may stay. */
-  async save(tx: Queryable, { id, epoch }: Claimed, progress: Progress, now: number): Promise<boolean> {
+  async save(tx: Queryable, { id, epoch }: ClaimedJob, progress: Progress, now: number): Promise<boolean> {
     const { cursor, total, problems, leaseUntil } = progress
     const values = [
       id,
@@ -150,23 +150,23 @@ export class JobStore {
     return (await tx.query(sql.save, values)).length === 1
   }
 
-  async pause({ id, epoch }: Claimed, until: number, cause: PauseCause, now: number): Promise<boolean> {
+  async pause({ id, epoch }: ClaimedJob, until: number, cause: PauseCause, now: number): Promise<boolean> {
     return await this.#moved(sql.pause, [id, epoch, new Date(until), cause, new Date(now)])
   }
 
-  async release({ id, epoch }: Claimed, now: number): Promise<boolean> {
+  async release({ id, epoch }: ClaimedJob, now: number): Promise<boolean> {
     return await this.#moved(sql.release, [id, epoch, new Date(now)])
   }
 
   /** `andThen`: in the same transaction, if it is still this worker's to complete. */
-  async complete({ id, epoch }: Claimed, now: number, andThen: (tx: Queryable) => Promise<void>): Promise<void> {
+  async complete({ id, epoch }: ClaimedJob, now: number, andThen: (tx: Queryable) => Promise<void>): Promise<void> {
     await this.#database.transaction(async tx => {
       const isOurs = (await tx.query(sql.complete, [id, epoch, new Date(now)])).length === 1
       if (isOurs) await andThen(tx)
     })
   }
 
-  async fail({ id, epoch }: Claimed, failure: { code: string; sentence: string }, now: number): Promise<boolean> {
+  async fail({ id, epoch }: ClaimedJob, failure: { code: string; sentence: string }, now: number): Promise<boolean> {
     return await this.#moved(sql.fail, [id, epoch, failure.sentence, failure.code, new Date(now)])
   }
 

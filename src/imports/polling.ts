@@ -22,7 +22,7 @@ const POLL_SHARE = 0.2
 const CALLS_PER_POLL = 3
 
 /** The vendors whose failed import is not tried again by itself. */
-const BY_HAND: readonly VendorName[] = vendorNames.filter(name => vendors[name].facts.exhausted === 'fail')
+const BY_HAND: readonly VendorName[] = vendorNames.filter(name => vendors[name].facts.whenSpent === 'fail')
 
 /** Whose import is to be started now. */
 export async function dueForImport(parts: PollingParts, store: JobStore): Promise<Unsynced[]> {

@@ -1,6 +1,6 @@
 // The door. What vendors send by themselves: proven first, stored before it is answered. So far Garmin's pushes, which are the data itself:
 // activities, nights and samples are stored in one transaction for each athlete, again and again under one id as they grow.
-import type { Connections, Parting } from '../accounts/accounts.ts'
+import type { Connections, Erasure } from '../accounts/accounts.ts'
 import type { Database } from '../db/db.ts'
 import type { Imports } from '../imports/imports.ts'
 import { tell } from '../kernel/channels.ts'
@@ -12,7 +12,7 @@ export interface InboxParts {
   readonly database: Database
   readonly clock: Clock
   readonly connections: Pick<Connections, 'heard'>
-  readonly parting: Pick<Parting, 'deauthorised'>
+  readonly erasure: Pick<Erasure, 'deauthorised'>
   readonly imports: Pick<Imports, 'pushed'>
   readonly streams: Pick<Streams, 'storeGarminDetails'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
@@ -50,9 +50,9 @@ export class Inbox {
   }
 
   async #hand(name: 'garmin', owner: string, events: readonly WebhookEvent[]): Promise<void> {
-    const { connections, database, imports, parting, streams } = this.#parts
+    const { connections, database, imports, erasure, streams } = this.#parts
     if (events.some(({ kind }) => kind === 'deauthorised')) {
-      await parting.deauthorised(name, owner)
+      await erasure.deauthorised(name, owner)
       return
     }
     const athleteId = await connections.heard(name, owner)
@@ -60,8 +60,8 @@ export class Inbox {
     if (athleteId === undefined || summaries.length === 0) return
     await database.transaction(async tx => {
       await imports.pushed(athleteId, summaries, tx)
-      for (const { subject, summary } of summaries)
-        if (subject === 'activity-details') await streams.storeGarminDetails(athleteId, summary, tx)
+      for (const { dataKind, summary } of summaries)
+        if (dataKind === 'activity-details') await streams.storeGarminDetails(athleteId, summary, tx)
     })
   }
 }

@@ -3,7 +3,7 @@
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 
 /** Every fact that can be told, with its payload. */
-export interface Facts {
+export interface Diagnostics {
   'paceline:service': { service: string; state: string }
   'paceline:request': { id: string; method: string; route: string; status: number; durationMs: number }
   /** `where` is declared in the source, so that it can be a label; what varies is in the other fields. */
@@ -32,14 +32,14 @@ export interface Facts {
   'paceline:bell': { bell: string; outcome: 'done' | 'failed'; durationMs: number }
 }
 
-export function tell<F extends keyof Facts>(fact: F, payload: Facts[F]): void {
+export function tell<F extends keyof Diagnostics>(fact: F, payload: Diagnostics[F]): void {
   channel(fact).publish(payload)
 }
 
 /** Returns the function that stops listening. */
-export function hear<F extends keyof Facts>(fact: F, listener: (payload: Facts[F]) => void): () => void {
+export function hear<F extends keyof Diagnostics>(fact: F, listener: (payload: Diagnostics[F]) => void): () => void {
   const onMessage = (message: unknown): void => {
-    listener(message as Facts[F])
+    listener(message as Diagnostics[F])
   }
   subscribe(fact, onMessage)
   return () => {

@@ -6,9 +6,9 @@ import type { VendorName } from '../vendors/vendors.ts'
 import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken, type Ticket } from './budget.ts'
 import { counterKey, type Meter } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
-import { NO_TERMS, writeTerms } from './terms.ts'
+import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
 
-const sql = loadQueries(new URL('ledger.sql', import.meta.url), ['take', 'end', 'swapTerms', 'terms', 'windows', 'refusals'])
+const sql = loadQueries(new URL('ledger.sql', import.meta.url), ['take', 'end', 'swapLearned', 'learned', 'windows', 'refusals'])
 
 /** One counter as the ledger has it. */
 export interface Counted {
@@ -33,7 +33,7 @@ const move = (counter: Move['counter'], change: Partial<Move>): Move => ({ count
 export class LedgerBudget implements Budget {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #terms = new Map<VendorName, string>()
+  readonly #learned = new Map<VendorName, string>()
   readonly #writings = new WeakMap<readonly Counter[], string>()
 
   constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
@@ -45,11 +45,11 @@ export class LedgerBudget implements Budget {
     return this.#clock.now()
   }
 
-  terms(vendor: VendorName): string {
-    return this.#terms.get(vendor) ?? writeTerms(NO_TERMS, 0)
+  learned(vendor: VendorName): string {
+    return this.#learned.get(vendor) ?? writeLearned(NOTHING_LEARNED, 0)
   }
 
-  async take(id: string, plan: Plan, terms: string): Promise<Taken> {
+  async take(id: string, plan: Plan, learned: string): Promise<Taken> {
     const { need, counters, singleFile } = plan
     const at = this.now()
     if (at < plan.from || at >= plan.until) return { outcome: 'mistimed' }
@@ -59,14 +59,14 @@ export class LedgerBudget implements Budget {
       need.athleteId ?? null,
       need.endpoint,
       need.callClass,
-      terms,
+      learned,
       new Date(at),
       singleFile ? new Date(at + SINGLE_FILE_MS * this.#clock.speed) : null,
       this.#written(counters),
     ])
     const [outcome, ...rest] = row?.answer ?? ['unavailable']
     if (outcome === 'taken' || outcome === 'full') return { outcome, at, counts: rest.map(Number) }
-    return outcome === 'changed' ? { outcome, terms: this.#heard(need.vendor, rest[0] ?? terms) } : { outcome }
+    return outcome === 'changed' ? { outcome, learned: this.#heard(need.vendor, rest[0] ?? learned) } : { outcome }
   }
 
   async giveBack({ id, plan }: Ticket): Promise<void> {
@@ -85,14 +85,14 @@ export class LedgerBudget implements Budget {
   }
 
   async swap(vendor: VendorName, from: string, to: string): Promise<string> {
-    const [swapped] = await this.#database.query<{ terms: string }>(sql.swapTerms, [vendor, from, to])
-    return this.#heard(vendor, swapped?.terms ?? (await this.current(vendor)))
+    const [swapped] = await this.#database.query<{ learned: string }>(sql.swapLearned, [vendor, from, to])
+    return this.#heard(vendor, swapped?.learned ?? (await this.current(vendor)))
   }
 
   /** The terms in force, asked of the database. */
   async current(vendor: VendorName): Promise<string> {
-    const [row] = await this.#database.query<{ terms: string }>(sql.terms, [vendor])
-    return this.#heard(vendor, row?.terms ?? writeTerms(NO_TERMS, 0))
+    const [row] = await this.#database.query<{ learned: string }>(sql.learned, [vendor])
+    return this.#heard(vendor, row?.learned ?? writeLearned(NOTHING_LEARNED, 0))
   }
 
   /** The counters of windows that began at or after `since`. */
@@ -136,8 +136,8 @@ export class LedgerBudget implements Budget {
         ]),
       ),
     ])
-    const [ahead, terms = null] = row?.answer ?? ['0']
-    return { isShared: ahead === '1', terms: terms === null ? undefined : this.#heard(vendor, terms) }
+    const [ahead, learned = null] = row?.answer ?? ['0']
+    return { isShared: ahead === '1', learned: learned === null ? undefined : this.#heard(vendor, learned) }
   }
 
   /** How a plan's counters travel; plans are used many times. */
@@ -151,9 +151,9 @@ export class LedgerBudget implements Budget {
     return text
   }
 
-  #heard(vendor: VendorName, terms: string): string {
-    this.#terms.set(vendor, terms)
-    return terms
+  #heard(vendor: VendorName, learned: string): string {
+    this.#learned.set(vendor, learned)
+    return learned
   }
 }
 

@@ -9,7 +9,7 @@ import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken,
 import type { Counted, LedgerBudget } from './budget-ledger.ts'
 import { APP, counterKey, heldKey, metersOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
-import { NO_TERMS, writeTerms } from './terms.ts'
+import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
 
 const script = (name: string) => loadScript(new URL(`${name}.lua`, import.meta.url))
 const scripts = { take: script('take'), end: script('end'), swap: script('swap'), rebuild: script('rebuild') }
@@ -44,7 +44,7 @@ interface Move {
 
 export class RedisBudget implements Budget {
   readonly #parts: RedisBudgetParts
-  readonly #terms = new Map<VendorName, string>()
+  readonly #learned = new Map<VendorName, string>()
   /** Vendors of whose counters an answer was lost: what was sent may be counted here and nowhere else. */
   readonly #doubted = new Set<VendorName>()
   readonly #rebuilding = new Map<VendorName, Promise<string>>()
@@ -63,12 +63,12 @@ export class RedisBudget implements Budget {
     return this.#parts.clock.now() + this.#aheadMs
   }
 
-  terms(vendor: VendorName): string {
-    return this.#terms.get(vendor) ?? writeTerms(NO_TERMS, 0)
+  learned(vendor: VendorName): string {
+    return this.#learned.get(vendor) ?? writeLearned(NOTHING_LEARNED, 0)
   }
 
-  async take(id: string, plan: Plan, terms: string): Promise<Taken> {
-    const taken = await Promise.race([this.#take(id, plan, terms), this.#tooLate()]).catch((error: unknown): Taken => {
+  async take(id: string, plan: Plan, learned: string): Promise<Taken> {
+    const taken = await Promise.race([this.#take(id, plan, learned), this.#tooLate()]).catch((error: unknown): Taken => {
       if (isAway(error)) return { outcome: 'unavailable' }
       throw error
     })
@@ -101,18 +101,18 @@ export class RedisBudget implements Budget {
   async swap(vendor: VendorName, from: string, to: string): Promise<string> {
     try {
       const args = [this.#signed(from), this.#signed(to), TTL_MS]
-      return this.#inForce(vendor, await this.#parts.redis.run(scripts.swap, [termsKey(vendor)], args)) ?? to
+      return this.#inForce(vendor, await this.#parts.redis.run(scripts.swap, [learnedKey(vendor)], args)) ?? to
     } catch (error) {
       if (isAway(error)) return to
       throw error
     }
   }
 
-  async #take(id: string, plan: Plan, terms: string): Promise<Taken> {
+  async #take(id: string, plan: Plan, learned: string): Promise<Taken> {
     const { vendor } = plan.need
     if (this.#parts.redis.connections() !== this.#checkedAt) await this.#checkServer()
     if (this.#doubted.has(vendor)) await this.#rebuild(vendor)
-    const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, terms))) as [
+    const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, learned))) as [
       Taken['outcome'],
       number,
       ...unknown[],
@@ -121,13 +121,13 @@ export class RedisBudget implements Budget {
     if (this.#parts.serverTime) this.#aheadMs = now - this.#parts.clock.now()
     if (outcome === 'taken' || outcome === 'full') return { outcome, at: now, counts: rest as number[] }
     if (outcome !== 'changed') return { outcome }
-    return { outcome, terms: this.#inForce(vendor, rest[0]) ?? (await this.#rebuild(vendor)) }
+    return { outcome, learned: this.#inForce(vendor, rest[0]) ?? (await this.#rebuild(vendor)) }
   }
 
-  #asked(id: string, plan: Plan, terms: string): [readonly string[], (string | number)[]] {
+  #asked(id: string, plan: Plan, learned: string): [readonly string[], (string | number)[]] {
     const { keys, args } = this.#wired(plan)
     const now = this.#parts.serverTime ? '' : this.now()
-    return [keys, [this.#signed(terms), now, plan.singleFile ? id : '', ...args]]
+    return [keys, [this.#signed(learned), now, plan.singleFile ? id : '', ...args]]
   }
 
   /** How a plan travels; plans are used many times. */
@@ -142,7 +142,7 @@ export class RedisBudget implements Budget {
       carriedFrom === undefined ? 0 : before.indexOf(heldKey(carriedFrom.meter, carriedFrom.windowId)) + 1
     const wired = {
       keys: [
-        termsKey(vendor),
+        learnedKey(vendor),
         ...counters.map(({ meter, windowId }) => counterKey(meter, windowId)),
         ...before,
         ...(singleFile ? [busyKey(vendor)] : []),
@@ -187,16 +187,16 @@ export class RedisBudget implements Budget {
     this.#checkedAt = connections
   }
 
-  #signed(terms: string): string {
-    return `${this.#runId} ${terms}`
+  #signed(learned: string): string {
+    return `${this.#runId} ${learned}`
   }
 
   /** The terms if they belong to this very server. */
   #inForce(vendor: VendorName, signed: unknown): string | undefined {
     if (typeof signed !== 'string' || !signed.startsWith(`${this.#runId} `)) return undefined
-    const terms = signed.slice(this.#runId.length + 1)
-    this.#terms.set(vendor, terms)
-    return terms
+    const learned = signed.slice(this.#runId.length + 1)
+    this.#learned.set(vendor, learned)
+    return learned
   }
 
   #rebuild(vendor: VendorName): Promise<string> {
@@ -210,12 +210,12 @@ export class RedisBudget implements Budget {
   /** Others may count meanwhile, and be a call or two short here afterwards: the ledger decides last. */
   async #refill(vendor: VendorName): Promise<string> {
     const { ledger, redis } = this.#parts
-    const terms = await ledger.current(vendor)
+    const learned = await ledger.current(vendor)
     const counts = this.#counters(vendor, await ledger.windows(vendor, this.now() - TTL_MS))
-    await redis.run(scripts.rebuild, [termsKey(vendor), ...counts.keys()], [this.#signed(terms), TTL_MS, ...counts.values()])
+    await redis.run(scripts.rebuild, [learnedKey(vendor), ...counts.keys()], [this.#signed(learned), TTL_MS, ...counts.values()])
     this.#doubted.delete(vendor)
-    this.#terms.set(vendor, terms)
-    return terms
+    this.#learned.set(vendor, learned)
+    return learned
   }
 
   /** The counters of the ledger's present and previous windows; the application's also where the ledger has none. */
@@ -243,20 +243,20 @@ export class RedisBudget implements Budget {
 
   async #end(id: string, vendor: VendorName, moves: readonly Move[]): Promise<Settled> {
     const carried = [...new Set(moves.flatMap(move => move.carried ?? []))]
-    const keys = [termsKey(vendor), busyKey(vendor), ...moves.map(({ key }) => key), ...carried]
+    const keys = [learnedKey(vendor), busyKey(vendor), ...moves.map(({ key }) => key), ...carried]
     const args = moves.flatMap(move => [move.by, move.least, move.carried === undefined ? 0 : carried.indexOf(move.carried) + 1])
     try {
-      const [ahead, terms] = (await this.#parts.redis.run(scripts.end, keys, [id, TTL_MS, moves.length, ...args])) as unknown[]
-      return { isShared: ahead === 1, terms: this.#inForce(vendor, terms) }
+      const [ahead, learned] = (await this.#parts.redis.run(scripts.end, keys, [id, TTL_MS, moves.length, ...args])) as unknown[]
+      return { isShared: ahead === 1, learned: this.#inForce(vendor, learned) }
     } catch (error) {
       if (!isAway(error)) throw error
       this.#doubted.add(vendor)
-      return { isShared: false, terms: undefined }
+      return { isShared: false, learned: undefined }
     }
   }
 }
 
-const termsKey = (vendor: VendorName): string => `{${vendor}}:rate:terms`
+const learnedKey = (vendor: VendorName): string => `{${vendor}}:rate:terms`
 const busyKey = (vendor: VendorName): string => `{${vendor}}:rate:busy`
 
 const by = ({ meter, windowId }: Counter, units: number): Move => ({ key: counterKey(meter, windowId), by: units, least: 0 })

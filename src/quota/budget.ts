@@ -18,7 +18,7 @@ export interface Ticket {
 export type Taken =
   /** `counts`: each counter as it was before, calls under way included. */
   | { readonly outcome: 'taken' | 'full'; readonly at: number; readonly counts: readonly number[] }
-  | { readonly outcome: 'changed'; readonly terms: string }
+  | { readonly outcome: 'changed'; readonly learned: string }
   | { readonly outcome: 'mistimed' | 'busy' | 'unavailable' }
 
 /** One counter's new least value. */
@@ -40,15 +40,15 @@ export interface Settled {
   /** A count was below its raise, also with the calls that may have arrived late: someone else spends the same quota. */
   readonly isShared: boolean
   /** The terms in force; undefined where they cannot be had now. */
-  readonly terms: string | undefined
+  readonly learned: string | undefined
 }
 
 export interface Budget {
   /** The time that windows are judged by. */
   now(): number
   /** The terms in force, as last seen. */
-  terms(vendor: VendorName): string
-  take(id: string, plan: Plan, terms: string): Promise<Taken>
+  learned(vendor: VendorName): string
+  take(id: string, plan: Plan, learned: string): Promise<Taken>
   giveBack(ticket: Ticket): Promise<void>
   settle(ticket: Ticket, settlement: Settlement): Promise<Settled>
   swap(vendor: VendorName, from: string, to: string): Promise<string>

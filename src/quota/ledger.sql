@@ -5,11 +5,11 @@ select quota_take($1, $2, $3, $4, $5, $6, $7, $8, $9::text::quota_counter[]) as 
 -- name: end
 select quota_end($1, $2, $3, $4, $5, $6::text::quota_move[]) as answer
 
--- name: swapTerms
-update quota_terms set terms = $3 where vendor = $1 and terms = $2 returning terms
+-- name: swapLearned
+update quota_terms set terms = $3 where vendor = $1 and terms = $2 returning terms as learned
 
--- name: terms
-select terms from quota_terms where vendor = $1
+-- name: learned
+select terms as learned from quota_terms where vendor = $1
 
 -- name: windows
 -- The counters of the windows that began since then.

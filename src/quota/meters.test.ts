@@ -9,7 +9,7 @@ import {
   closureName,
   counterKey,
   heldKey,
-  meltMs,
+  decayMs,
   metersOf,
   spareOf,
   windowIdAt,
@@ -107,7 +107,7 @@ test('the reserve only melts within a day, and one call of it in the time that i
       (allowed, ms, laterMs) => {
         const spare = (at: number): number => spareOf(day, allowed, 'backfill', MIDNIGHT + at)
         assert(spare(Math.min(ms + laterMs, DAY_MS - 1)) <= spare(ms))
-        const melted = Math.ceil(ms + meltMs(day, allowed))
+        const melted = Math.ceil(ms + decayMs(day, allowed))
         if (melted < DAY_MS) assert(spare(melted) <= Math.max(0, spare(ms) - 1))
       },
     ),

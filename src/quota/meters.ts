@@ -33,7 +33,7 @@ export interface Meter {
   readonly underWayMs: number
   /** What backfill leaves to live calls; a day's melts until midnight. */
   readonly spare: number
-  readonly melts: boolean
+  readonly decays: boolean
   /** The pool's shortest window: where calls under way are noted. */
   readonly shortest: boolean
   /** How Redis names the pool, and the window within it. */
@@ -62,8 +62,8 @@ export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined
   const scope = pool.scope === 'app' ? APP : (athleteId ?? NOBODY)
   return pool.windows.map((window, at) => {
     const aligned = window.alignment === 'clock-quarter' || window.alignment === 'midnight-utc'
-    const melts = window.seconds >= DAY_SECONDS
-    const spare = melts ? settings.liveReserve : settings.backfillYield
+    const decays = window.seconds >= DAY_SECONDS
+    const spare = decays ? settings.liveReserve : settings.backfillYield
     return {
       vendor: facts.name,
       pool: pool.name,
@@ -77,7 +77,7 @@ export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined
       underWayMs: settings.underWayMs ?? UNDER_WAY_MS,
       // Days of history are asked for by backfill alone.
       spare: pool.unit === 'requests' ? spare : 0,
-      melts,
+      decays,
       shortest: at === 0,
       poolKey: `{${facts.name}}:rate:${keyOf(facts, pool, scope)}`,
       windowKey: at === 0 ? 'window' : window.name,
@@ -130,11 +130,11 @@ export const windowIdAt = ({ windowMs }: Pick<Meter, 'windowMs'>, instant: numbe
 export function spareOf(meter: Meter, allowed: number, callClass: CallClass, now: number): number {
   if (callClass === 'live') return 0
   const most = Math.min(meter.spare, Math.floor(allowed * SPARE_MAX))
-  if (!meter.melts) return most
+  if (!meter.decays) return most
   const leftMs = (windowIdAt(meter, now) + 1) * meter.windowMs - now
   return Math.floor((most * leftMs) / meter.windowMs)
 }
 
 /** One call of the reserve melts in this long. */
-export const meltMs = (meter: Meter, allowed: number): number =>
+export const decayMs = (meter: Meter, allowed: number): number =>
   meter.windowMs / Math.max(1, Math.min(meter.spare, Math.floor(allowed * SPARE_MAX)))

@@ -7,7 +7,7 @@ import type { Meter, QuotaSettings } from './meters.ts'
 import type { CallClass, PermitNeed } from './permit.ts'
 import { planFor, refusedBy, type Counter, type Plan } from './plan.ts'
 import { statesOf, type MeterState } from './state.ts'
-import { readTerms, type Terms } from './terms.ts'
+import { readLearned, type LearnedLimits } from './learned-limits.ts'
 
 const sql = loadQueries(new URL('overview.sql', import.meta.url), [
   'windowsSince',
@@ -162,7 +162,7 @@ export class Overview {
     // A day is the longest window that a vendor has.
     const counted = await ledger.windows(vendor, now - DAY_MS)
     return {
-      terms: readTerms(current),
+      learned: readLearned(current),
       counted,
       now: () => now,
       current: () => Promise.resolve(current),
@@ -173,7 +173,7 @@ export class Overview {
 
 /** A ledger as it was at one instant. */
 interface Seen extends Pick<LedgerBudget, 'now' | 'current' | 'windows'> {
-  readonly terms: Terms
+  readonly learned: LearnedLimits
   readonly counted: readonly Counted[]
 }
 
@@ -226,10 +226,10 @@ const backfillOf = (vendor: VendorName, pools: readonly Pool[], athleteId: strin
 const MOST_STEPS = 20
 
 /** When the plan would find room if nobody called meanwhile. Whose turn it is, and single file, pass too soon to be told. */
-function nextBackfillAt(need: PermitNeed, { terms, counted, now }: Seen, settings: QuotaSettings): number | null {
+function nextBackfillAt(need: PermitNeed, { learned, counted, now }: Seen, settings: QuotaSettings): number | null {
   let at = now()
   for (let step = 0; step < MOST_STEPS; step++) {
-    const planned = planFor(need, terms, settings, at)
+    const planned = planFor(need, learned, settings, at)
     const refusal = 'outcome' in planned ? planned : refusedBy(planned, countsFor(planned, counted), at)
     if (refusal === undefined) break
     at = refusal.resetAt

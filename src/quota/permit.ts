@@ -40,13 +40,13 @@ export interface Permit {
  * Why there is no permit: the window's allowance is used up; backfill gives way (to live calls, to another athlete's turn, to the
  * edge of a window); the day's live reserve has not melted yet; the vendor said "too many".
  */
-export type Cause = 'limit' | 'yield' | 'reserve' | 'closed'
+export type RefusalCause = 'limit' | 'yield' | 'reserve' | 'closed'
 
-export interface Exhausted {
-  readonly outcome: 'exhausted'
+export interface Refused {
+  readonly outcome: 'refused'
   readonly pool: string
   readonly window: Window['name']
-  readonly cause: Cause
+  readonly cause: RefusalCause
   /** When it is worth asking again. */
   readonly resetAt: number
 }
@@ -54,7 +54,7 @@ export interface Exhausted {
 export type PermitAnswer =
   /** `remaining`: calls left to anyone in the fullest of the windows that this one was taken from. */
   | { readonly outcome: 'granted'; readonly permit: Permit; readonly remaining: number }
-  | Exhausted
+  | Refused
   /** The budget cannot be asked now. */
   | { readonly outcome: 'unavailable' }
 

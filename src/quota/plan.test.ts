@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { spareOf, windowIdAt, type QuotaSettings } from './meters.ts'
-import type { Exhausted, PermitNeed } from './permit.ts'
+import type { Refused, PermitNeed } from './permit.ts'
 import { latest, planFor, refusedBy, remainingOf, type Plan } from './plan.ts'
-import { NO_TERMS, type Terms } from './terms.ts'
+import { NOTHING_LEARNED, type LearnedLimits } from './learned-limits.ts'
 
 const [QUARTER, DAY, GUARD] = [900_000, 86_400_000, 3_000]
 const MIDNIGHT = Date.UTC(2026, 10, 16)
@@ -23,13 +23,13 @@ const justRead = need('strava', 'read')
 const backfill: PermitNeed = { ...justRead, callClass: 'backfill' }
 const NEEDS = [read, need('strava', 'overall'), need('whoop', 'app'), need('oura', 'token', 'app'), need('garmin', 'requests')]
 
-function planned(which: PermitNeed, now: number, terms = NO_TERMS): Plan {
-  const plan = planFor(which, terms, settings, now)
+function planned(which: PermitNeed, now: number, learned = NOTHING_LEARNED): Plan {
+  const plan = planFor(which, learned, settings, now)
   assert('counters' in plan, JSON.stringify(plan))
   return plan
 }
-const refusal = (which: PermitNeed, now: number, terms = NO_TERMS): Exhausted => {
-  const plan = planFor(which, terms, settings, now)
+const refusal = (which: PermitNeed, now: number, learned = NOTHING_LEARNED): Refused => {
+  const plan = planFor(which, learned, settings, now)
   assert('outcome' in plan)
   return plan
 }
@@ -101,21 +101,27 @@ test('a plan is the same throughout the span that it says it is right for, and a
 test('until its span ends a plan stays right, also while a reserve melts, a closure ends and another program spends', () => {
   const part = fc.double({ min: 0, max: 1, noNaN: true })
   const limits = fc.record({ 'read:day': fc.integer({ min: 8, max: 1_200 }), 'read:15min': fc.integer({ min: 8, max: 200 }) })
-  const terms = fc.record({
+  const learned = fc.record({
     limits,
     heardIn: instant.map(at => Math.floor(at / QUARTER)),
     sharedUntil: instant,
     closedUntil: instant,
   })
   fc.assert(
-    fc.property(fc.constantFrom(read, justRead, backfill), instant, part, terms, (which, now, part, { closedUntil, ...some }) => {
-      const known = { ...NO_TERMS, ...some, closed: { 'read:day': closedUntil } }
-      const plan = planFor(which, known, settings, now)
-      if ('outcome' in plan) return
-      const { counters, singleFile, until } = plan
-      const later = planned(which, Math.floor(now + part * (until - 1 - now)), known)
-      assert.deepEqual([later.counters, later.singleFile, later.until], [counters, singleFile, until])
-    }),
+    fc.property(
+      fc.constantFrom(read, justRead, backfill),
+      instant,
+      part,
+      learned,
+      (which, now, part, { closedUntil, ...some }) => {
+        const known = { ...NOTHING_LEARNED, ...some, closed: { 'read:day': closedUntil } }
+        const plan = planFor(which, known, settings, now)
+        if ('outcome' in plan) return
+        const { counters, singleFile, until } = plan
+        const later = planned(which, Math.floor(now + part * (until - 1 - now)), known)
+        assert.deepEqual([later.counters, later.singleFile, later.until], [counters, singleFile, until])
+      },
+    ),
     { numRuns: 3_000 },
   )
 })
@@ -152,7 +158,7 @@ test('calls under way are carried into the window that begins where theirs ended
 
 test('backfill does not go near an edge; what is closed goes before that, and the last to open decides', () => {
   const at = (pool: string, window: string, cause: string, resetAt: number) => ({
-    outcome: 'exhausted',
+    outcome: 'refused',
     pool,
     window,
     cause,
@@ -160,7 +166,10 @@ test('backfill does not go near an edge; what is closed goes before that, and th
   })
   assert.deepEqual(refusal(backfill, NOON - 1), at('read', '15min', 'yield', NOON + GUARD))
   assert.deepEqual(refusal(backfill, NOON), at('read', '15min', 'yield', NOON + GUARD))
-  const closed: Terms = { ...NO_TERMS, closed: { 'read:15min': NOON + 10, 'read:day': NOON + 5, 'overall:day': NOON + 99 } }
+  const closed: LearnedLimits = {
+    ...NOTHING_LEARNED,
+    closed: { 'read:15min': NOON + 10, 'read:day': NOON + 5, 'overall:day': NOON + 99 },
+  }
   assert.deepEqual(refusal(backfill, NOON, closed), at('read', '15min', 'closed', NOON + 10))
   assert.deepEqual(refusal(read, NOON, closed), at('overall', 'day', 'closed', NOON + 99))
   assert('counters' in planned(read, NOON + 99, closed))
@@ -168,12 +177,13 @@ test('backfill does not go near an edge; what is closed goes before that, and th
 })
 
 test('calls go in single file until the vendor was heard in this window, and while another program spends', () => {
-  const heard: Terms = { ...NO_TERMS, heardIn: windowIdAt({ windowMs: QUARTER }, NOON) }
-  const single = (terms: Terms, now = NOON + QUARTER / 2, which = read): boolean => planned(which, now, terms).singleFile
-  assert.deepEqual([single(NO_TERMS), single(heard), single(heard, NOON + QUARTER)], [true, false, true])
+  const heard: LearnedLimits = { ...NOTHING_LEARNED, heardIn: windowIdAt({ windowMs: QUARTER }, NOON) }
+  const single = (learned: LearnedLimits, now = NOON + QUARTER / 2, which = read): boolean =>
+    planned(which, now, learned).singleFile
+  assert.deepEqual([single(NOTHING_LEARNED), single(heard), single(heard, NOON + QUARTER)], [true, false, true])
   const shared = { ...heard, sharedUntil: NOON + QUARTER / 2 }
   assert.deepEqual([single(shared, NOON + QUARTER / 2 - 1), single(shared)], [true, false])
-  assert(!single(NO_TERMS, NOON, need('whoop', 'app')))
+  assert(!single(NOTHING_LEARNED, NOON, need('whoop', 'app')))
 })
 
 test('a call that no window could ever hold is an error, not a wait', () => {
@@ -187,7 +197,7 @@ test('a refusal names a full counter and a later time; without a full one there 
   const anyone = fc.constantFrom(read, backfill, { ...read, callClass: 'backfill' as const })
   fc.assert(
     fc.property(anyone, instant, used, (which, now, counts) => {
-      const plan = planFor(which, NO_TERMS, settings, now)
+      const plan = planFor(which, NOTHING_LEARNED, settings, now)
       if ('outcome' in plan) return
       const answer = refusedBy(plan, counts, now)
       const full = plan.counters.filter(({ units, cap }, at) => (counts[at] ?? 0) + units > cap)
@@ -202,7 +212,7 @@ test('a refusal names a full counter and a later time; without a full one there 
 
 test('why: the limit for a live call or a full window, else a window yields and a day keeps its reserve', () => {
   const why = (which: PermitNeed, now: number, ...counts: number[]) => refusedBy(planned(which, now), counts, now)
-  const at = (window: string, cause: string, resetAt: number) => ({ outcome: 'exhausted', pool: 'read', window, cause, resetAt })
+  const at = (window: string, cause: string, resetAt: number) => ({ outcome: 'refused', pool: 'read', window, cause, resetAt })
   const now = NOON + QUARTER / 2
   const [soon, tomorrow] = [NOON + QUARTER + GUARD, MIDNIGHT + DAY + GUARD]
   assert.deepEqual(why(justRead, now, 95, 0), at('15min', 'limit', soon))
@@ -218,7 +228,7 @@ test('why: the limit for a live call or a full window, else a window yields and 
 test('when a reserve is said to have melted, ten calls more have, or all', () => {
   fc.assert(
     fc.property(instant, fc.integer({ min: 8, max: 2_000 }), (now, limit) => {
-      const plan = planFor(backfill, { ...NO_TERMS, limits: { 'read:day': limit } }, settings, now)
+      const plan = planFor(backfill, { ...NOTHING_LEARNED, limits: { 'read:day': limit } }, settings, now)
       const day = 'counters' in plan ? plan.counters.find(({ meter }) => meter.window === 'day') : undefined
       if ('outcome' in plan || day === undefined || day.cap === day.allowed) return
       const answer = refusedBy(plan, [0, day.cap], now)

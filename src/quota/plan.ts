@@ -5,10 +5,10 @@
 // Near a window's edge the vendor may count a call in either window, because clocks differ: it is charged to both. A call that
 // is still under way when a window ends may reach the vendor in the next one: it is carried over until it is settled.
 import { PacelineError } from '../kernel/errors.ts'
-import { allowedOf, chargesOf, closureName, meltMs, spareOf, windowEndAt, windowIdAt } from './meters.ts'
+import { allowedOf, chargesOf, closureName, decayMs, spareOf, windowEndAt, windowIdAt } from './meters.ts'
 import type { Charged, Meter, QuotaSettings } from './meters.ts'
-import type { CallClass, Exhausted, PermitNeed } from './permit.ts'
-import { limitOf, type Terms } from './terms.ts'
+import type { CallClass, Refused, PermitNeed } from './permit.ts'
+import { limitOf, type LearnedLimits } from './learned-limits.ts'
 
 export interface Counter {
   readonly meter: Meter
@@ -34,29 +34,29 @@ export interface Plan {
   readonly singleFile: boolean
 }
 
-export function planFor(need: PermitNeed, terms: Terms, settings: QuotaSettings, now: number): Plan | Exhausted {
+export function planFor(need: PermitNeed, learned: LearnedLimits, settings: QuotaSettings, now: number): Plan | Refused {
   const charges = chargesOf(need, settings)
-  const refusal = closedNow(charges, terms, now) ?? (need.callClass === 'backfill' ? atEdge(charges, now) : undefined)
+  const refusal = closedNow(charges, learned, now) ?? (need.callClass === 'backfill' ? atEdge(charges, now) : undefined)
   if (refusal !== undefined) return refusal
   const shorts = new Map(charges.filter(({ meter }) => meter.shortest).map(({ meter }) => [meter.pool, meter]))
-  const moment = { terms, callClass: need.callClass, now }
-  const counters = charges.flatMap(charge => countersOf(charge, shorts.get(charge.meter.pool), moment))
-  return { need, charges, counters, ...spanOf(charges, moment), singleFile: isSingleFile(charges, terms, now) }
+  const context = { learned, callClass: need.callClass, now }
+  const counters = charges.flatMap(charge => countersOf(charge, shorts.get(charge.meter.pool), context))
+  return { need, charges, counters, ...spanOf(charges, context), singleFile: isSingleFile(charges, learned, now) }
 }
 
-interface Moment {
-  readonly terms: Terms
+interface PlanContext {
+  readonly learned: LearnedLimits
   readonly callClass: CallClass
   readonly now: number
 }
 
-function closedNow(charges: readonly Charged[], { closed }: Terms, now: number): Exhausted | undefined {
+function closedNow(charges: readonly Charged[], { closed }: LearnedLimits, now: number): Refused | undefined {
   const shut = charges.filter(({ meter }) => (closed[closureName(meter)] ?? 0) > now)
   return latest(shut.map(({ meter }) => refusal(meter, 'closed', closed[closureName(meter)] ?? 0)))
 }
 
 /** Backfill does not send near an edge: it would be charged twice. */
-function atEdge(charges: readonly Charged[], now: number): Exhausted | undefined {
+function atEdge(charges: readonly Charged[], now: number): Refused | undefined {
   const near = charges.filter(({ meter }) => isAfterStart(meter, now) || isBeforeEnd(meter, now))
   return latest(
     near.map(({ meter }) =>
@@ -69,8 +69,8 @@ const startOf = (meter: Meter, now: number): number => windowIdAt(meter, now) * 
 const isAfterStart = (meter: Meter, now: number): boolean => now - startOf(meter, now) < meter.guardMs
 const isBeforeEnd = (meter: Meter, now: number): boolean => windowEndAt(meter, now) - now <= meter.guardMs
 
-const refusal = ({ pool, window }: Meter, cause: Exhausted['cause'], resetAt: number): Exhausted => ({
-  outcome: 'exhausted',
+const refusal = ({ pool, window }: Meter, cause: Refused['cause'], resetAt: number): Refused => ({
+  outcome: 'refused',
   pool,
   window,
   cause,
@@ -78,12 +78,12 @@ const refusal = ({ pool, window }: Meter, cause: Exhausted['cause'], resetAt: nu
 })
 
 /** When several refuse, the last to open decides. */
-export const latest = (refusals: readonly Exhausted[]): Exhausted | undefined =>
+export const latest = (refusals: readonly Refused[]): Refused | undefined =>
   refusals.toSorted((one, other) => other.resetAt - one.resetAt)[0]
 
-function countersOf({ meter, units }: Charged, short: Meter | undefined, { terms, callClass, now }: Moment): Counter[] {
+function countersOf({ meter, units }: Charged, short: Meter | undefined, { learned, callClass, now }: PlanContext): Counter[] {
   const own = windowIdAt(meter, now)
-  const allowed = allowedOf(meter, limitOf(terms, meter))
+  const allowed = allowedOf(meter, limitOf(learned, meter))
   const cap = allowed - spareOf(meter, allowed, callClass, now)
   const before = isBeforeEnd(meter, now)
   const at = (windowId: number, more: Partial<Counter> = {}): Counter => ({
@@ -112,37 +112,37 @@ function carriedInto(meter: Meter, short: Meter | undefined, now: number): Count
   return { meter: short, windowId: windowIdAt(short, now) - 1 }
 }
 
-function spanOf(charges: readonly Charged[], moment: Moment): { from: number; until: number } {
-  const { now, terms } = moment
+function spanOf(charges: readonly Charged[], context: PlanContext): { from: number; until: number } {
+  const { now, learned } = context
   const edges = charges.flatMap(({ meter }) => {
     const [start, end] = [startOf(meter, now), windowEndAt(meter, now)]
     const noted = meter.shortest ? [end - meter.underWayMs] : []
-    return [start, start + meter.guardMs, ...noted, end - meter.guardMs, end, meltsAt(meter, moment)]
+    return [start, start + meter.guardMs, ...noted, end - meter.guardMs, end, decaysAt(meter, context)]
   })
   return {
     from: Math.max(Number.MIN_SAFE_INTEGER, ...edges.filter(edge => edge <= now)),
-    until: Math.min(Number.MAX_SAFE_INTEGER, ...[...edges, terms.sharedUntil].filter(edge => edge > now)),
+    until: Math.min(Number.MAX_SAFE_INTEGER, ...[...edges, learned.sharedUntil].filter(edge => edge > now)),
   }
 }
 
 /** When the next call of the reserve melts. */
-function meltsAt(meter: Meter, { terms, callClass, now }: Moment): number {
-  const allowed = allowedOf(meter, limitOf(terms, meter))
+function decaysAt(meter: Meter, { learned, callClass, now }: PlanContext): number {
+  const allowed = allowedOf(meter, limitOf(learned, meter))
   const spare = spareOf(meter, allowed, callClass, now)
-  if (spare === 0 || !meter.melts) return windowEndAt(meter, now)
-  return Math.floor(windowEndAt(meter, now) - spare * meltMs(meter, allowed)) + 1
+  if (spare === 0 || !meter.decays) return windowEndAt(meter, now)
+  return Math.floor(windowEndAt(meter, now) - spare * decayMs(meter, allowed)) + 1
 }
 
-function isSingleFile(charges: readonly Charged[], terms: Terms, now: number): boolean {
+function isSingleFile(charges: readonly Charged[], learned: LearnedLimits, now: number): boolean {
   const short = charges.find(({ meter }) => meter.aligned && meter.shortest)?.meter
-  return short !== undefined && (terms.heardIn !== windowIdAt(short, now) || terms.sharedUntil > now)
+  return short !== undefined && (learned.heardIn !== windowIdAt(short, now) || learned.sharedUntil > now)
 }
 
 /** How many calls of the reserve are waited for at once: fewer would wake a worker for a single call. */
-const MELT_STEP = 10
+const DECAY_STEP = 10
 
 /** Why the store refused, from what it counted; undefined when every counter has room. */
-export function refusedBy({ counters, need }: Plan, counts: readonly number[], now: number): Exhausted | undefined {
+export function refusedBy({ counters, need }: Plan, counts: readonly number[], now: number): Refused | undefined {
   const over = counters.find(({ units, allowed }) => units > allowed)
   if (over !== undefined) throw tooCostly(over, need)
   const full = counters.flatMap((counter, at) => {
@@ -158,16 +158,16 @@ function tooCostly({ units, allowed, meter }: Counter, { vendor, endpoint }: Per
   return new PacelineError('PACE_COST_TOO_HIGH', sentence)
 }
 
-function reasonOf({ meter, windowId, allowed }: Counter, after: number, callClass: CallClass, now: number): Exhausted {
+function reasonOf({ meter, windowId, allowed }: Counter, after: number, callClass: CallClass, now: number): Refused {
   const end = (windowId + 1) * meter.windowMs + meter.guardMs
   if (callClass === 'live' || after > allowed) return refusal(meter, 'limit', end)
-  return meter.melts ? refusal(meter, 'reserve', meltedAt(meter, allowed, now)) : refusal(meter, 'yield', end)
+  return meter.decays ? refusal(meter, 'reserve', decayedAt(meter, allowed, now)) : refusal(meter, 'yield', end)
 }
 
 /** When ten more calls have melted, or all of them if fewer are left. */
-function meltedAt(meter: Meter, allowed: number, now: number): number {
-  const oneMs = meltMs(meter, allowed)
-  return Math.ceil(Math.min(now + MELT_STEP * oneMs, windowEndAt(meter, now) - oneMs + 1))
+function decayedAt(meter: Meter, allowed: number, now: number): number {
+  const oneMs = decayMs(meter, allowed)
+  return Math.ceil(Math.min(now + DECAY_STEP * oneMs, windowEndAt(meter, now) - oneMs + 1))
 }
 
 /** Calls left in the fullest window after this one was taken. */

@@ -1,12 +1,12 @@
 // Remembers plans. A plan depends on the kind of call, the terms and the time, and says for how long it is right: until then the
 // next call of the same kind gets the same one.
 import type { QuotaSettings } from './meters.ts'
-import type { Exhausted, PermitNeed } from './permit.ts'
+import type { Refused, PermitNeed } from './permit.ts'
 import { planFor, type Plan } from './plan.ts'
-import { readTerms } from './terms.ts'
+import { readLearned } from './learned-limits.ts'
 
 interface Remembered {
-  readonly terms: string
+  readonly learned: string
   readonly plan: Plan
 }
 
@@ -21,14 +21,14 @@ export class Plans {
     this.#settings = settings
   }
 
-  for(need: PermitNeed, terms: string, now: number): Plan | Exhausted {
+  for(need: PermitNeed, learned: string, now: number): Plan | Refused {
     const kind = kindOf(need)
     const known = this.#remembered.get(kind)
-    if (known?.terms === terms && known.plan.from <= now && now < known.plan.until) return { ...known.plan, need }
-    const plan = planFor(need, readTerms(terms), this.#settings, now)
+    if (known?.learned === learned && known.plan.from <= now && now < known.plan.until) return { ...known.plan, need }
+    const plan = planFor(need, readLearned(learned), this.#settings, now)
     if ('outcome' in plan) return plan
     if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear()
-    this.#remembered.set(kind, { terms, plan })
+    this.#remembered.set(kind, { learned, plan })
     return plan
   }
 }

@@ -2,7 +2,7 @@
 import { vendors, type VendorName } from '../vendors/vendors.ts'
 import type { LedgerBudget } from './budget-ledger.ts'
 import { allowedOf, closureName, metersOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
-import { limitOf, readTerms } from './terms.ts'
+import { limitOf, readLearned } from './learned-limits.ts'
 
 export interface MeterState {
   readonly meter: Meter
@@ -27,7 +27,7 @@ export async function statesOf(
   settings: QuotaSettings,
 ): Promise<MeterState[]> {
   const now = ledger.now()
-  const terms = readTerms(await ledger.current(vendor))
+  const learned = readLearned(await ledger.current(vendor))
   const counted = await ledger.windows(vendor, now - LONGEST_WINDOW_MS)
   const { facts } = vendors[vendor]
   const meters = facts.pools.flatMap(pool => metersOf(facts, pool, athleteId, settings))
@@ -36,8 +36,8 @@ export async function statesOf(
     const row = counted.find(
       one => one.pool === meter.pool && one.scope === meter.scope && one.window === meter.window && one.startsAt === startsAt,
     )
-    const limit = limitOf(terms, meter)
-    const until = terms.closed[closureName(meter)] ?? 0
+    const limit = limitOf(learned, meter)
+    const until = learned.closed[closureName(meter)] ?? 0
     return {
       meter,
       limit,

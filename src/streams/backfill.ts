@@ -7,11 +7,11 @@ import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { hasCode } from '../kernel/errors.ts'
 import type { BackfillRank, Quota } from '../quota/quota.ts'
-import type { Fetcher, Fetched } from './fetcher.ts'
-import { BUDGET_AWAY_MS } from './judgement.ts'
+import type { Fetcher, FetchOutcome } from './fetcher.ts'
+import { BUDGET_AWAY_MS } from './outcome-classification.ts'
 import type { Lock } from './lock.ts'
-import type { Order, Owed, StreamStore } from './stream-store.ts'
-import type { Trouble } from './trouble.ts'
+import type { Order, DueStream, StreamStore } from './stream-store.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
 
 export const BACKFILL_BELL = 'stream-backfill'
 
@@ -20,7 +20,7 @@ export interface BackfillParts {
   readonly bell: Bell
   readonly store: StreamStore
   readonly fetcher: Fetcher
-  readonly trouble: Trouble
+  readonly breaker: CircuitBreaker
   readonly lock: Lock
   readonly connections: Pick<Connections, 'active'>
   readonly quota: Pick<Quota, 'paceMs' | 'pace' | 'leave'>
@@ -42,11 +42,11 @@ const AT_ONCE = 200
 /** Whose turn comes in a moment asks again in a second, not in a storm (real time). */
 const SOON_MS = 1_000
 
-const UNSENT: readonly Fetched['outcome'][] = ['lost', 'refused', 'shut', 'unconnected']
+const UNSENT: readonly FetchOutcome['outcome'][] = ['lost', 'refused', 'shut', 'unconnected']
 
 type TurnTo = (rank: BackfillRank | undefined) => Promise<void>
 /** Why a run ends: nothing is due, somebody else is at it, or it is worth asking again at a time. */
-type Ending = 'done' | 'elsewhere' | { readonly again: number }
+type PassEnd = 'done' | 'elsewhere' | { readonly again: number }
 
 interface Turn {
   readonly athleteId: string
@@ -91,7 +91,7 @@ export class Backfill {
     }
   }
 
-  async #locked(athleteId: string, stopping: AbortSignal): Promise<Ending> {
+  async #locked(athleteId: string, stopping: AbortSignal): Promise<PassEnd> {
     const { lock, owner } = this.#parts
     if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
     try {
@@ -101,15 +101,15 @@ export class Backfill {
     }
   }
 
-  async #run(athleteId: string, stopping: AbortSignal): Promise<Ending> {
-    const { trouble, quota } = this.#parts
+  async #run(athleteId: string, stopping: AbortSignal): Promise<PassEnd> {
+    const { breaker, quota } = this.#parts
     let rank: BackfillRank | undefined
     const turnTo = async (next: BackfillRank | undefined): Promise<void> => {
       if (rank !== undefined && rank !== next) await quota.leave({ vendor: VENDOR, athleteId, rank })
       rank = next
     }
     for (;;) {
-      const { way, ...shut } = await trouble.way(VENDOR)
+      const { way, ...shut } = await breaker.way(VENDOR)
       if (way !== 'open') await turnTo(undefined)
       if ('until' in shut) return { again: shut.until }
       const ending = way === 'probe' ? await this.#probe(stopping) : await this.#work(athleteId, turnTo, stopping)
@@ -118,18 +118,18 @@ export class Backfill {
   }
 
   /** One row of whoever's: the one that can best afford it. Undefined: the vendor was asked. */
-  async #probe(stopping: AbortSignal): Promise<Ending | undefined> {
+  async #probe(stopping: AbortSignal): Promise<PassEnd | undefined> {
     const { store, connections, quota, clock } = this.#parts
     const row = await store.leastTried(await connections.active(VENDOR), clock.now() - RECENT_MS, clock.now())
     if (row === undefined) return 'done'
     const rank = rankOf(row)
     const fetched = await this.#paced(row.id, { athleteId: row.athleteId, rank }, stopping)
     await quota.leave({ vendor: VENDOR, athleteId: row.athleteId, rank })
-    return fetched.outcome === 'lost' ? 'done' : endingOf(fetched, clock)
+    return fetched.outcome === 'lost' ? 'done' : passEndOf(fetched, clock)
   }
 
   /** One batch. Undefined: there may be more. One of which nothing could be had is left to the sweep, not selected again and again. */
-  async #work(athleteId: string, turnTo: TurnTo, stopping: AbortSignal): Promise<Ending | undefined> {
+  async #work(athleteId: string, turnTo: TurnTo, stopping: AbortSignal): Promise<PassEnd | undefined> {
     const { store, order, clock, lock, owner } = this.#parts
     const asked = { limit: BATCH, recentSince: clock.now() - RECENT_MS, order }
     let hasMoved = false
@@ -137,7 +137,7 @@ export class Backfill {
       await turnTo(rankOf(row))
       const fetched = await this.#paced(row.id, { athleteId, rank: rankOf(row) }, stopping)
       if (fetched.outcome === 'shut') await turnTo(undefined)
-      const ending = endingOf(fetched, clock)
+      const ending = passEndOf(fetched, clock)
       if (ending !== undefined) return ending
       hasMoved ||= fetched.outcome !== 'lost'
       // Trouble that has begun meanwhile is looked at before the next one is asked for.
@@ -149,7 +149,7 @@ export class Backfill {
     return 'done'
   }
 
-  async #paced(id: string, { athleteId, rank }: Turn, signal: AbortSignal): Promise<Fetched> {
+  async #paced(id: string, { athleteId, rank }: Turn, signal: AbortSignal): Promise<FetchOutcome> {
     const { clock, fetcher, quota } = this.#parts
     signal.throwIfAborted()
     const next = await this.#nextAt()
@@ -173,7 +173,7 @@ export class Backfill {
   }
 }
 
-function endingOf(fetched: Fetched, clock: Clock): Ending | undefined {
+function passEndOf(fetched: FetchOutcome, clock: Clock): PassEnd | undefined {
   if (fetched.outcome === 'unconnected') return 'done'
   const soonest = clock.now() + SOON_MS * clock.speed
   if (fetched.outcome === 'shut') return { again: Math.max(soonest, fetched.until) }
@@ -181,4 +181,4 @@ function endingOf(fetched: Fetched, clock: Clock): Ending | undefined {
   return { again: Math.max(soonest, fetched.retryAt ?? clock.now() + BUDGET_AWAY_MS) }
 }
 
-const rankOf = ({ recent }: Owed): BackfillRank => (recent ? 1 : 3)
+const rankOf = ({ recent }: DueStream): BackfillRank => (recent ? 1 : 3)

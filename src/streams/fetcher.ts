@@ -5,21 +5,21 @@ import type { CallOptions } from '../calls/calls.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { OpenVendor, StravaEndpoints, StravaStreams, VendorName } from '../vendors/vendors.ts'
-import { isVendorAlive, isVendorTrouble, judged, type Judgement } from './judgement.ts'
+import { isVendorAlive, isVendorFailure, classify, type Classification } from './outcome-classification.ts'
 import { errorText, isDue } from './reasons.ts'
-import type { Claimed, FetchState, StreamStore } from './stream-store.ts'
-import type { Entry, Trouble } from './trouble.ts'
+import type { ClaimedStream, FetchState, StreamStore } from './stream-store.ts'
+import type { Admission, CircuitBreaker } from './circuit-breaker.ts'
 
 export interface FetcherParts {
   readonly clock: Clock
   readonly store: StreamStore
-  readonly trouble: Trouble
+  readonly breaker: CircuitBreaker
   readonly connections: Pick<Connections, 'find' | 'call'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly settleMs: number
 }
 
-export type Fetched =
+export type FetchOutcome =
   | { readonly outcome: 'success' | 'failed' | 'deferred' | 'unavailable' }
   /** No permit, so it is as it was. `retryAt` undefined: the budget itself cannot be asked now. */
   | { readonly outcome: 'refused'; readonly retryAt: number | undefined }
@@ -38,18 +38,18 @@ export type FetchOptions = Pick<CallOptions, 'callClass' | 'rank' | 'signal'>
 interface Attempt {
   readonly startedAt: number
   readonly isLive: boolean
-  claim?: Claimed | undefined
+  claim?: ClaimedStream | undefined
   budgetLeft?: number
-  shutUntil?: number
+  openUntil?: number
 }
 
 const VENDOR = 'strava'
-const OPEN: Entry = { way: 'open' }
+const OPEN: Admission = { way: 'open' }
 const STATUS = { succeed: 'success', fail: 'failed', defer: 'deferred', close: 'unavailable' } as const
 
 export class Fetcher {
   readonly #parts: FetcherParts
-  readonly #underWay = new Map<string, { readonly isLive: boolean; readonly fetched: Promise<Fetched> }>()
+  readonly #underWay = new Map<string, { readonly isLive: boolean; readonly fetched: Promise<FetchOutcome> }>()
   /** Backfill's that have claimed, or are about to. */
   readonly #claiming = new Set<Attempt>()
 
@@ -58,7 +58,7 @@ export class Fetcher {
   }
 
   /** Joins an attempt that is under way here, whoever began it. */
-  async fetch(activityId: string, options: FetchOptions): Promise<Fetched> {
+  async fetch(activityId: string, options: FetchOptions): Promise<FetchOutcome> {
     const isLive = options.callClass === 'live'
     const begun = this.#underWay.get(activityId)
     if (begun === undefined) return await this.#begin(activityId, options)
@@ -77,7 +77,7 @@ export class Fetcher {
     await Promise.allSettled([...this.#underWay.values()].map(({ fetched }) => fetched))
   }
 
-  async #begin(activityId: string, options: FetchOptions): Promise<Fetched> {
+  async #begin(activityId: string, options: FetchOptions): Promise<FetchOutcome> {
     const attempt: Attempt = { startedAt: this.#parts.clock.now(), isLive: options.callClass === 'live' }
     const fetched = this.#attempt(activityId, options, attempt).finally(() => {
       this.#underWay.delete(activityId)
@@ -87,7 +87,7 @@ export class Fetcher {
     return await fetched
   }
 
-  async #attempt(activityId: string, options: FetchOptions, attempt: Attempt): Promise<Fetched> {
+  async #attempt(activityId: string, options: FetchOptions, attempt: Attempt): Promise<FetchOutcome> {
     const { store, clock, connections, vendor } = this.#parts
     const target = await store.state(activityId)
     if (target === undefined || target.externalId === null || !isDue(target, clock.now())) return { outcome: 'lost' }
@@ -106,21 +106,21 @@ export class Fetcher {
 
   /** Every attempt of the call asks; the first claims, and for backfill only where trouble lets it in. */
   async #claims({ id }: FetchState, attempt: Attempt): Promise<boolean> {
-    const { store, clock, trouble } = this.#parts
+    const { store, clock, breaker } = this.#parts
     if (attempt.claim !== undefined) return true
     const entry = attempt.isLive ? OPEN : await this.#entry(attempt)
-    if (entry.way === 'shut') attempt.shutUntil = entry.until
+    if (entry.way === 'shut') attempt.openUntil = entry.until
     else attempt.claim = await store.claim(id, clock.now())
     if (attempt.claim !== undefined) return true
     this.#claiming.delete(attempt)
-    if (entry.way === 'probe') await trouble.giveBack(VENDOR, entry.nextAt)
+    if (entry.way === 'probe') await breaker.giveBack(VENDOR, entry.nextAt)
     return false
   }
 
-  async #entry(attempt: Attempt): Promise<Entry> {
+  async #entry(attempt: Attempt): Promise<Admission> {
     const others = this.#claiming.size
     this.#claiming.add(attempt)
-    return await this.#parts.trouble.enter(VENDOR, others)
+    return await this.#parts.breaker.enter(VENDOR, others)
   }
 
   /** A call that was broken off, by a shutdown for instance, leaves the row to whoever comes next. */
@@ -129,13 +129,13 @@ export class Fetcher {
       return await call()
     } catch (error) {
       const until = this.#parts.clock.now()
-      const brokenOff: Judgement = { move: 'defer', error: errorText('busy', 'broken off'), until }
+      const brokenOff: Classification = { move: 'defer', error: errorText('busy', 'broken off'), until }
       if (attempt.claim !== undefined) await this.#move(attempt.claim, attempt, brokenOff)
       throw error
     }
   }
 
-  async #ended(target: FetchState, attempt: Attempt, outcome: AuthorisedOutcome<StravaStreams>): Promise<Fetched> {
+  async #ended(target: FetchState, attempt: Attempt, outcome: AuthorisedOutcome<StravaStreams>): Promise<FetchOutcome> {
     const { clock, settleMs } = this.#parts
     if (outcome.outcome === 'withdrawn') return unclaimed(attempt)
     if (attempt.claim === undefined) {
@@ -149,25 +149,25 @@ export class Fetcher {
     const { firstSeenAt, manual } = attempt.claim
     // When it was uploaded the vendor does not say; we saw it soon after. What was entered there by hand never has any.
     const settledAt = manual ? undefined : firstSeenAt.getTime() + settleMs
-    return await this.#move(attempt.claim, attempt, judged(outcome, { now: clock.now(), settledAt }))
+    return await this.#move(attempt.claim, attempt, classify(outcome, { now: clock.now(), settledAt }))
   }
 
   async #note(outcome: AuthorisedOutcome<unknown>): Promise<void> {
-    if (isVendorTrouble(outcome)) await this.#parts.trouble.failed(VENDOR)
-    else if (isVendorAlive(outcome)) await this.#parts.trouble.passed(VENDOR)
+    if (isVendorFailure(outcome)) await this.#parts.breaker.failed(VENDOR)
+    else if (isVendorAlive(outcome)) await this.#parts.breaker.passed(VENDOR)
   }
 
-  async #move(claim: Claimed, attempt: Attempt, judgement: Judgement): Promise<Fetched> {
-    const isOurs = await this.#moved(claim, judgement)
-    const outcome = isOurs ? STATUS[judgement.move] : 'fenced'
-    const channels = judgement.move === 'succeed' ? judgement.channels : undefined
+  async #move(claim: ClaimedStream, attempt: Attempt, classification: Classification): Promise<FetchOutcome> {
+    const isOurs = await this.#moved(claim, classification)
+    const outcome = isOurs ? STATUS[classification.move] : 'fenced'
+    const channels = classification.move === 'succeed' ? classification.channels : undefined
     tell('paceline:stream-fetch', {
       activity_id: claim.id,
       athlete_id: claim.athleteId,
       status: outcome,
       channels_fetched: channels?.names ?? [],
       point_count: channels?.pointCount ?? 0,
-      error: 'error' in judgement ? judgement.error : null,
+      error: 'error' in classification ? classification.error : null,
       retry_count: claim.retryCount + (outcome === 'failed' ? 1 : 0),
       // How long it took is real time, however fast ours runs.
       duration_ms: Math.round((this.#parts.clock.now() - attempt.startedAt) / this.#parts.clock.speed),
@@ -176,14 +176,14 @@ export class Fetcher {
     return { outcome }
   }
 
-  async #moved(claim: Claimed, judgement: Judgement): Promise<boolean> {
+  async #moved(claim: ClaimedStream, classification: Classification): Promise<boolean> {
     const { store, clock } = this.#parts
-    if (judgement.move === 'succeed') return await store.succeed(claim, judgement.channels, clock.now())
-    if (judgement.move === 'fail') return await store.fail(claim, judgement.error, clock.now())
-    if (judgement.move === 'defer') return await store.defer(claim, judgement.error, judgement.until)
+    if (classification.move === 'succeed') return await store.succeed(claim, classification.channels, clock.now())
+    if (classification.move === 'fail') return await store.fail(claim, classification.error, clock.now())
+    if (classification.move === 'defer') return await store.defer(claim, classification.error, classification.until)
     return await store.close(claim)
   }
 }
 
-const unclaimed = ({ shutUntil }: Attempt): Fetched =>
-  shutUntil === undefined ? { outcome: 'lost' } : { outcome: 'shut', until: shutUntil }
+const unclaimed = ({ openUntil }: Attempt): FetchOutcome =>
+  openUntil === undefined ? { outcome: 'lost' } : { outcome: 'shut', until: openUntil }

@@ -8,7 +8,7 @@ import type { WholeChannels } from './channels.ts'
 import { garminChannels } from './garmin-channels.ts'
 import { errorText, LOOK_MS } from './reasons.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
-import type { Claimed, StreamStore } from './stream-store.ts'
+import type { ClaimedStream, StreamStore } from './stream-store.ts'
 
 const sql = loadQueries(new URL('garmin.sql', import.meta.url), ['find', 'claim', 'look', 'wait', 'giveUp'])
 
@@ -39,11 +39,15 @@ export class GarminStreams {
     return { outcome: 'stored' }
   }
 
-  async #storeIn(tx: Queryable, { id, status }: { id: string; status: StreamStatus }, channels: WholeChannels): Promise<Claimed> {
+  async #storeIn(
+    tx: Queryable,
+    { id, status }: { id: string; status: StreamStatus },
+    channels: WholeChannels,
+  ): Promise<ClaimedStream> {
     const now = this.#clock.now()
     // Garmin sends an activity again as it grows, and sometimes what was given up on: then it begins anew.
     if (status === 'success' || status === 'unavailable') await this.#store.resetFor(tx, id)
-    const [claim] = await tx.query<Claimed>(sql.claim, [id, new Date(now)])
+    const [claim] = await tx.query<ClaimedStream>(sql.claim, [id, new Date(now)])
     if (claim === undefined) throw new Error('a delivery found its activity claimed')
     await this.#store.succeedIn(tx, claim, channels, now)
     return claim
@@ -70,7 +74,7 @@ const namesOf = ({ activityId, summaryId }: GarminActivityDetails): string[] => 
   summaryId.replace(/-detail$/, ''),
 ]
 
-function told(claim: Claimed, { names, pointCount }: WholeChannels): void {
+function told(claim: ClaimedStream, { names, pointCount }: WholeChannels): void {
   tell('paceline:stream-fetch', {
     activity_id: claim.id,
     athlete_id: claim.athleteId,

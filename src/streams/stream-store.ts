@@ -28,7 +28,7 @@ const sql = loadQueries(new URL('store.sql', import.meta.url), [
   'stored',
 ])
 
-export interface Claimed {
+export interface ClaimedStream {
   readonly id: string
   readonly athleteId: string
   readonly provider: VendorName
@@ -78,7 +78,7 @@ export interface BatchAsked {
   readonly order: Order
 }
 
-export interface Owed {
+export interface DueStream {
   readonly id: string
   readonly athleteId: string
   readonly recent: boolean
@@ -96,7 +96,7 @@ export interface StreamStoreParts {
   readonly outbox: Outbox
 }
 
-type Held = Pick<Claimed, 'id' | 'epoch' | 'athleteId' | 'externalId' | 'provider' | 'start'>
+type Held = Pick<ClaimedStream, 'id' | 'epoch' | 'athleteId' | 'externalId' | 'provider' | 'start'>
 
 export class StreamStore {
   readonly #parts: StreamStoreParts
@@ -106,8 +106,8 @@ export class StreamStore {
   }
 
   /** Undefined: another has it, it is not due, or there is nothing to fetch. */
-  async claim(id: string, now: number): Promise<Claimed | undefined> {
-    return (await this.#parts.database.query<Claimed>(sql.claim, [id, ...dueBefore(now)]))[0]
+  async claim(id: string, now: number): Promise<ClaimedStream | undefined> {
+    return (await this.#parts.database.query<ClaimedStream>(sql.claim, [id, ...dueBefore(now)]))[0]
   }
 
   /** False when the claim was lost: then nothing is stored. */
@@ -182,15 +182,15 @@ export class StreamStore {
     return rows.map(({ athleteId }) => athleteId)
   }
 
-  async batch(athleteId: string, { recentSince, order, limit }: BatchAsked, now: number): Promise<Owed[]> {
+  async batch(athleteId: string, { recentSince, order, limit }: BatchAsked, now: number): Promise<DueStream[]> {
     const values = [athleteId, ...dueBefore(now), new Date(recentSince), order, limit]
-    return await this.#parts.database.query<Owed>(sql.batch, values)
+    return await this.#parts.database.query<DueStream>(sql.batch, values)
   }
 
   /** Among all of these athletes; undefined where nothing is due. */
-  async leastTried(athleteIds: readonly string[], recentSince: number, now: number): Promise<Owed | undefined> {
+  async leastTried(athleteIds: readonly string[], recentSince: number, now: number): Promise<DueStream | undefined> {
     const values = [athleteIds, ...dueBefore(now), new Date(recentSince)]
-    return (await this.#parts.database.query<Owed>(sql.leastTried, values))[0]
+    return (await this.#parts.database.query<DueStream>(sql.leastTried, values))[0]
   }
 
   async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[], since: number): Promise<string[]> {

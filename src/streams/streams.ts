@@ -3,10 +3,31 @@
 // - a worker whose claim is gone changes nothing; one that died is freed after ten minutes;
 // - streams, state and event commit together; every channel is as long as `time`, or nothing is stored;
 // - trouble that may pass never ends as `unavailable`, and what ended so or as `success` is not asked for again by itself.
-export { Streams, type Reset, type Retried, type StreamsParts } from './desk.ts'
+import type { Connections } from '../accounts/accounts.ts'
+import { cron, type Bell } from '../bell/bell.ts'
+import type { Database, Queryable } from '../db/db.ts'
+import { Outbox } from '../events/events.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { NewId } from '../kernel/ids.ts'
+import { service, type Service } from '../kernel/service.ts'
+import type { Quota } from '../quota/quota.ts'
+import type { GarminActivityDetails, OpenVendor, VendorName } from '../vendors/vendors.ts'
+import { Backfill, BACKFILL_BELL } from './backfill.ts'
+import { Fetcher, type FetchOutcome } from './fetcher.ts'
+import { OnDemand, type StreamsAnswer } from './on-demand.ts'
+import { GarminStreams, type Delivered } from './garmin.ts'
+import type { Lock } from './lock.ts'
+import { Overview, type StreamsGauge, type StreamsOverview } from './overview.ts'
+import { isStuck, retryAt } from './reasons.ts'
+import { Shapes, type ShapeRead } from './shapes.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
+import { StreamStore, type Order } from './stream-store.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
+
 export { streamsEraser } from './eraser.ts'
-export type { Fetched } from './fetcher.ts'
-export type { StreamsAnswer } from './front.ts'
+export type { FetchOutcome } from './fetcher.ts'
+export type { StreamsAnswer } from './on-demand.ts'
 export type { Delivered } from './garmin.ts'
 export type { Lock } from './lock.ts'
 export { RedisLock } from './lock-redis.ts'
@@ -15,3 +36,194 @@ export type { StreamsOverview } from './overview.ts'
 export { REASONS, type Reason } from './reasons.ts'
 export type { ShapeRead } from './shapes.ts'
 export { streamLifecycle, type StreamStatus } from './stream-lifecycle.ts'
+
+export interface StreamsParts {
+  readonly database: Database
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly bell: Bell
+  readonly connections: Pick<Connections, 'find' | 'call' | 'active'>
+  readonly quota: Pick<Quota, 'paceMs' | 'pace' | 'leave' | 'vendorState' | 'refusals'>
+  readonly vendor: (name: VendorName) => OpenVendor | undefined
+  readonly lock: Lock
+  readonly settleMs: number
+  readonly order: Order
+}
+
+/** `not_fetched`: the vendor sends them by itself, and what it has sent cannot be had again. */
+export type Reset = { readonly outcome: 'reset' | 'fetching' | 'not_fetched' | 'no_external_id' | 'not_found' }
+/** `unchanged`: it has not failed. */
+export type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: StreamStatus }
+
+export const LIVE_BELL = 'stream-live'
+/** A worker that has not ended by then has died: a call with its retry takes less than a minute (real time). */
+const STALE_MS = 10 * 60_000
+/** What began before that is nobody's news. */
+const LIVE_MS = 48 * 3_600_000
+
+export class Streams {
+  readonly #parts: StreamsParts
+  readonly #store: StreamStore
+  readonly #fetcher: Fetcher
+  readonly #backfill: Backfill
+  readonly #onDemand: OnDemand
+  readonly #garmin: GarminStreams
+  readonly #overview: Overview
+  readonly #shapes: Shapes
+  #stopping: AbortSignal = new AbortController().signal
+  /** Stopping it breaks off what is under way and leaves the rows to whoever comes next. */
+  readonly service: Service = service('streams', {
+    open: signal => {
+      this.#stopping = signal
+    },
+    shut: async () => {
+      await Promise.all([this.#backfill.rest(), this.#fetcher.rest()])
+    },
+  })
+
+  constructor(parts: StreamsParts) {
+    this.#parts = parts
+    const store = new StreamStore({ ...parts, outbox: new Outbox(parts) })
+    const breaker = new CircuitBreaker(parts)
+    const fetcher = new Fetcher({ ...parts, store, breaker })
+    this.#store = store
+    this.#fetcher = fetcher
+    this.#backfill = new Backfill({ ...parts, store, breaker, fetcher, owner: parts.newId() })
+    this.#onDemand = new OnDemand({ ...parts, store, fetcher })
+    this.#garmin = new GarminStreams({ ...parts, store })
+    this.#overview = new Overview(parts)
+    this.#shapes = new Shapes(parts)
+  }
+
+  /** Has this process work off what is owed; declared before the bell starts. */
+  work(): Service {
+    const { bell } = this.#parts
+    bell.answer(BACKFILL_BELL, athleteId => {
+      this.#backfill.wake(athleteId, this.#stopping)
+      return Promise.resolve()
+    })
+    bell.answer(LIVE_BELL, async activityId => {
+      await this.fetchLive(activityId)
+    })
+    return this.service
+  }
+
+  /** Rings for what is due, frees what dead workers hold, moves on what waits for Garmin; declared before the bell starts. */
+  schedules(): (() => Promise<void>)[] {
+    const { bell, clock } = this.#parts
+    const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
+    return [
+      every('streams-sweep', '* * * * *', () => this.#backfill.sweep()),
+      every('streams-garmin', '* * * * *', () => this.#garmin.look()),
+      every('streams-cleanup', '*/5 * * * *', () => this.cleanUp()),
+    ]
+  }
+
+  /** At live priority, at once; joins an attempt that is under way. Without a permit the row stays as it is, for backfill. */
+  async fetchLive(activityId: string): Promise<FetchOutcome> {
+    return await this.#fetcher.fetch(activityId, { callClass: 'live', signal: this.#stopping })
+  }
+
+  /** An import has stored these: what began in the last 48 hours is fetched live. After the import's transaction. */
+  async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[]): Promise<void> {
+    const { bell, clock } = this.#parts
+    const fresh = await this.#store.arrived(athleteId, vendor, externalIds, clock.now() - LIVE_MS)
+    for (const id of fresh) await bell.ring(LIVE_BELL, id, clock.now())
+  }
+
+  /** Undefined when the athlete has no such activity. */
+  async read(athleteId: string, activityId: string, asked: { samples?: boolean } = {}): Promise<StreamsAnswer | undefined> {
+    return await this.#onDemand.read(athleteId, activityId, asked)
+  }
+
+  /** When the streams that are there were fetched; undefined where there are none, or no such activity of the athlete's. */
+  async fetchedAt(athleteId: string, activityId: string): Promise<Date | undefined> {
+    return await this.#store.fetchedAt(athleteId, activityId)
+  }
+
+  /** For a person who opened it: asks at once, waits up to `waitMs` (real time), then says how it stands. */
+  async fetchOnDemand(athleteId: string, activityId: string, { waitMs }: { waitMs: number }): Promise<StreamsAnswer | undefined> {
+    return await this.#onDemand.fetchOnDemand(athleteId, activityId, { waitMs, signal: this.#stopping })
+  }
+
+  /** What its streams say about it; undefined when the athlete has no such activity. */
+  async shape(athleteId: string, activityId: string): Promise<ShapeRead | undefined> {
+    return await this.#shapes.read(athleteId, activityId)
+  }
+
+  /** Those of an athlete that a worker is at. */
+  async underWay(athleteId: string): Promise<string[]> {
+    return await this.#store.underWay(athleteId)
+  }
+
+  /** Has what is owed looked at now: an athlete's, or everybody's. Says how many athletes have some. */
+  async backfill(athlete?: string): Promise<number> {
+    const { bell, clock } = this.#parts
+    const athletes = (await this.#store.dueAthletes(clock.now())).filter(id => athlete === undefined || id === athlete)
+    for (const athleteId of athletes) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
+    return athletes.length
+  }
+
+  /** By its owner: a failed one goes to the front, a stuck one begins anew. Undefined when the athlete has no such activity. */
+  async retry(athleteId: string, activityId: string): Promise<Retried | undefined> {
+    const { bell, clock } = this.#parts
+    const state = await this.#store.state(activityId)
+    if (state?.athleteId !== athleteId) return undefined
+    if (state.status !== 'failed') return { outcome: 'unchanged', status: state.status }
+    if (isStuck(state)) await this.#store.reset(activityId, { stuckOnly: true })
+    await bell.ring(LIVE_BELL, activityId, isStuck(state) ? clock.now() : (retryAt(state, clock.now()) ?? clock.now()))
+    return { outcome: 'moved', status: isStuck(state) ? 'pending' : 'failed' }
+  }
+
+  /** By the operator, from every state but fetching: as if nobody had asked for it yet. */
+  async reset(activityId: string): Promise<Reset> {
+    if (await this.#store.reset(activityId)) return { outcome: 'reset' }
+    const state = await this.#store.state(activityId)
+    if (state === undefined) return { outcome: 'not_found' }
+    if (state.externalId === null) return { outcome: 'no_external_id' }
+    return { outcome: state.provider === 'strava' ? 'fetching' : 'not_fetched' }
+  }
+
+  /** Failed ones: all, an athlete's, those with a word in their error, or the stuck ones only. Says how many. */
+  async resetMany(
+    which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean | undefined } = {},
+  ): Promise<number> {
+    const { bell, clock } = this.#parts
+    const athletes = await this.#store.resetMany(which)
+    for (const athleteId of new Set(athletes)) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
+    return athletes.length
+  }
+
+  /** In the caller's transaction, or in one of its own. */
+  async storeGarminDetails(athleteId: string, details: GarminActivityDetails, tx?: Queryable): Promise<Delivered> {
+    if (tx !== undefined) return await this.#garmin.deliver(tx, athleteId, details)
+    return await this.#parts.database.transaction(own => this.#garmin.deliver(own, athleteId, details))
+  }
+
+  /** Frees what dead workers hold. */
+  async cleanUp(): Promise<void> {
+    const { clock } = this.#parts
+    const now = clock.now()
+    for (const row of await this.#store.cleanUp(now - STALE_MS * clock.speed)) {
+      tell('paceline:stream-fetch', {
+        activity_id: row.id,
+        athlete_id: row.athleteId,
+        status: 'failed',
+        channels_fetched: [],
+        point_count: 0,
+        error: 'fetching_timeout_cleanup',
+        retry_count: row.retryCount,
+        duration_ms: Math.round((now - row.attemptedAt.getTime()) / clock.speed),
+        rate_budget_remaining: null,
+      })
+    }
+  }
+
+  async overview(): Promise<StreamsOverview> {
+    return await this.#overview.all()
+  }
+
+  async gauges(): Promise<StreamsGauge[]> {
+    return await this.#overview.gauges()
+  }
+}

@@ -1,7 +1,7 @@
 // Turns what the rooms tell (kernel/channels.ts) into log lines and figures. Facts name routes and bells as they are
 // declared, never as they were called, so that they can serve as labels.
 import { hear } from '../kernel/channels.ts'
-import type { Facts } from '../kernel/channels.ts'
+import type { Diagnostics } from '../kernel/channels.ts'
 import { reasonOf } from '../kernel/errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -48,7 +48,7 @@ export function listen(log: Log, metrics: Metrics): () => void {
   }
 }
 
-function levelOf({ route, status }: Facts['paceline:request']): 'debug' | 'info' | 'error' {
+function levelOf({ route, status }: Diagnostics['paceline:request']): 'debug' | 'info' | 'error' {
   if (status >= 500) return 'error'
   return POLLED.has(route) && status < 400 ? 'debug' : 'info'
 }

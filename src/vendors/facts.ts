@@ -53,7 +53,7 @@ export interface Facts {
   readonly pools: readonly Pool[]
   readonly overLimit: { readonly status: 429 | 403; readonly resetFrom: string; readonly countsWhenRefused: boolean }
   /** What an import does when the budget is used up: wait for the window, or end with an error. */
-  readonly exhausted: 'resume' | 'fail'
+  readonly whenSpent: 'resume' | 'fail'
   readonly retention: string
   readonly webhook:
     | { readonly answerWithinMs: number; readonly retries: string; readonly proof: string; readonly bodyLimitBytes: number }

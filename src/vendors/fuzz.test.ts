@@ -8,8 +8,8 @@ const OWN = { clientId: 'c', clientSecret: 's' }
 const [strava, garmin, oura] = [openVendor('strava', OWN), openVendor('garmin', OWN), openVendor('oura', OWN)]
 const [whoop, foursquare] = [openVendor('whoop', OWN), openVendor('foursquare', OWN)]
 const opened = [strava, garmin, oura, whoop, foursquare]
-const pull = (subject: 'activity' | 'activity-details' | 'sleep') =>
-  garmin.endpoints.announced({ subject, callbackUrl: 'https://apis.garmin.com/wellness-api/rest/x' })
+const pull = (dataKind: 'activity' | 'activity-details' | 'sleep') =>
+  garmin.endpoints.announced({ dataKind, callbackUrl: 'https://apis.garmin.com/wellness-api/rest/x' })
 
 const requests: readonly VendorRequest<unknown>[] = [
   strava.endpoints.activityList(),

@@ -35,8 +35,8 @@ for (const [vendor, pool, said] of pools) {
 }
 
 test('Strava waits for its window, Foursquare gives up', () => {
-  assert.equal(vendors.strava.facts.exhausted, 'resume')
-  assert.equal(vendors.foursquare.facts.exhausted, 'fail')
+  assert.equal(vendors.strava.facts.whenSpent, 'resume')
+  assert.equal(vendors.foursquare.facts.whenSpent, 'fail')
 })
 
 test('every request takes from pools that exist, and token calls from none', () => {

@@ -46,8 +46,8 @@ export type {
   GarminSummary,
   Handshake,
   Proof,
-  ProofTerms,
-  Subject,
+  ProofOptions,
+  DataKind,
   WebhookEvent,
   Webhooks,
 } from './webhooks.ts'

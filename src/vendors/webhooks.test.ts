@@ -7,7 +7,7 @@ import { openVendor } from './vendors.ts'
 
 const OWN = { clientId: 'c', clientSecret: 'client-secret' }
 const NOW = 1_760_000_000_000
-const terms = { now: NOW, replayWindowMs: 300_000 }
+const options = { now: NOW, replayWindowMs: 300_000 }
 const body = Buffer.from('{"event_type":"update","text":"é ünïcode"}')
 
 interface Scheme {
@@ -48,7 +48,7 @@ for (const scheme of schemes) {
   const { webhooks } = openVendor(scheme.name, OWN)
   const good = scheme.sign(OWN.clientSecret, scheme.now, body)
   const prove = (signature: string | undefined, timestamp: string | undefined = scheme.now, bytes: Uint8Array = body) =>
-    webhooks.prove({ headers: { [scheme.signature]: signature, [scheme.timestamp]: timestamp }, body: bytes }, terms).outcome
+    webhooks.prove({ headers: { [scheme.signature]: signature, [scheme.timestamp]: timestamp }, body: bytes }, options).outcome
 
   test(`${scheme.name}: the right signature over the very bytes is proven`, () => assert.equal(prove(good), 'proven'))
 
@@ -58,8 +58,8 @@ for (const scheme of schemes) {
       [scheme.signature]: scheme.sign(secret, scheme.now, body),
       [scheme.timestamp]: scheme.now,
     })
-    assert.equal(own.prove({ headers: headers('another'), body }, terms).outcome, 'proven')
-    assert.equal(own.prove({ headers: headers(OWN.clientSecret), body }, terms).outcome, 'refused')
+    assert.equal(own.prove({ headers: headers('another'), body }, options).outcome, 'proven')
+    assert.equal(own.prove({ headers: headers(OWN.clientSecret), body }, options).outcome, 'refused')
   })
 
   test(`${scheme.name}: a flipped bit of the body is refused`, () => {
@@ -84,8 +84,8 @@ for (const scheme of schemes) {
     const other = scheme.name === 'oura' ? digest.digest('base64') : digest.digest('hex')
     for (const wrong of [undefined, '', good.slice(1), good.slice(0, -1), `${good}0`, ` ${good}`, `${good}${good}`, other])
       assert.equal(prove(wrong), 'refused', wrong)
-    assert.equal(webhooks.prove({ headers: { [scheme.signature]: good }, body }, terms).outcome, 'refused')
-    assert.equal(webhooks.prove({ headers: {}, body }, terms).outcome, 'refused')
+    assert.equal(webhooks.prove({ headers: { [scheme.signature]: good }, body }, options).outcome, 'refused')
+    assert.equal(webhooks.prove({ headers: {}, body }, options).outcome, 'refused')
   })
 
   test(`${scheme.name}: a timestamp is good up to the edge of the replay window, on both sides`, () => {
@@ -126,5 +126,5 @@ test('Oura’s hex is taken in either case', () => {
   assert(oura)
   const signature = oura.sign(OWN.clientSecret, oura.now, body).toLowerCase()
   const headers = { [oura.signature]: signature, [oura.timestamp]: oura.now }
-  assert.equal(openVendor('oura', OWN).webhooks.prove({ headers, body }, terms).outcome, 'proven')
+  assert.equal(openVendor('oura', OWN).webhooks.prove({ headers, body }, options).outcome, 'proven')
 })

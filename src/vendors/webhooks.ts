@@ -13,7 +13,7 @@ export interface Delivery {
   readonly body: Uint8Array
 }
 
-export interface ProofTerms {
+export interface ProofOptions {
   readonly now: number
   /** How old, or how far ahead, a signed timestamp may be. */
   readonly replayWindowMs: number
@@ -27,7 +27,7 @@ export type Handshake =
   | { readonly outcome: 'answer'; readonly body: Readonly<Record<string, string>> }
   | { readonly outcome: 'refused'; readonly reason: string }
 
-export type Subject = 'activity' | 'activity-details' | 'sleep' | 'daily-sleep' | 'workout' | 'recovery'
+export type DataKind = 'activity' | 'activity-details' | 'sleep' | 'daily-sleep' | 'workout' | 'recovery'
 
 interface About {
   /** The vendor's id of the athlete. */
@@ -41,27 +41,27 @@ interface About {
 export type WebhookEvent =
   | (About & {
       readonly kind: 'changed'
-      readonly subject: Subject
+      readonly dataKind: DataKind
       readonly objectId: string
       readonly aspect: 'create' | 'update'
       /** Strava says which fields changed. */
       readonly updates?: { readonly title?: string; readonly type?: string; readonly private?: boolean } | undefined
     })
-  | (About & { readonly kind: 'deleted'; readonly subject: Subject; readonly objectId: string })
+  | (About & { readonly kind: 'deleted'; readonly dataKind: DataKind; readonly objectId: string })
   /** The athlete withdrew everything: that vendor's data goes. */
   | (About & { readonly kind: 'deauthorised' })
   | (About & { readonly kind: 'permissions'; readonly permissions: readonly string[] })
   /** Garmin's push: the data itself. Sent again under the same id as it grows. */
   | (About & { readonly kind: 'delivered'; readonly objectId: string } & GarminSummary)
   /** Garmin's ping: the data lies there, for the host was checked. */
-  | (About & { readonly kind: 'announced'; readonly subject: Subject; readonly callbackUrl: string })
+  | (About & { readonly kind: 'announced'; readonly dataKind: DataKind; readonly callbackUrl: string })
   /** Proven and of no use to us: answered with 200 and forgotten. */
   | { readonly kind: 'other'; readonly type: string }
 
 export type GarminSummary =
-  | { readonly subject: 'activity'; readonly summary: GarminActivity }
-  | { readonly subject: 'activity-details'; readonly summary: GarminActivityDetails }
-  | { readonly subject: 'sleep'; readonly summary: GarminSleep }
+  | { readonly dataKind: 'activity'; readonly summary: GarminActivity }
+  | { readonly dataKind: 'activity-details'; readonly summary: GarminActivityDetails }
+  | { readonly dataKind: 'sleep'; readonly summary: GarminSleep }
 
 export type Events =
   | { readonly outcome: 'ok'; readonly events: readonly WebhookEvent[]; readonly broken: readonly Broken[] }
@@ -69,7 +69,7 @@ export type Events =
 
 export interface Webhooks {
   handshake(query: Readonly<Record<string, string | undefined>>): Handshake
-  prove(delivery: Delivery, terms: ProofTerms): Proof
+  prove(delivery: Delivery, options: ProofOptions): Proof
   read(body: Uint8Array): Events
 }
 
@@ -101,7 +101,7 @@ export const isSameHex = (expected: Buffer, given: string | undefined): boolean 
 export const isSameBase64 = (expected: Buffer, given: string | undefined): boolean => isSame(expected.toString('base64'), given)
 
 /** Whether a signed time, in units of so many ms, lies within the window on either side of now. */
-export function isFresh(written: string | undefined, unitMs: number, { now, replayWindowMs }: ProofTerms): boolean {
+export function isFresh(written: string | undefined, unitMs: number, { now, replayWindowMs }: ProofOptions): boolean {
   return written !== undefined && /^\d{1,15}$/.test(written) && Math.abs(now - Number(written) * unitMs) <= replayWindowMs
 }
 
@@ -114,11 +114,11 @@ export interface SignedBy {
 }
 
 /** Oura and WHOOP sign the timestamp header followed by the body, with nothing between. */
-export function proveSigned({ headers, body }: Delivery, terms: ProofTerms, by: SignedBy): Proof {
+export function proveSigned({ headers, body }: Delivery, options: ProofOptions, by: SignedBy): Proof {
   const [signature, timestamp] = [headers[by.signatureHeader], headers[by.timestampHeader]]
   if (signature === undefined || timestamp === undefined) return refused('not signed')
   if (!by.isSame(hmac(by.secret, timestamp, body), signature)) return refused('the signature does not match')
-  return isFresh(timestamp, by.unitMs, terms) ? proven : refused('the timestamp is outside the replay window')
+  return isFresh(timestamp, by.unitMs, options) ? proven : refused('the timestamp is outside the replay window')
 }
 
 /** For vendors that send one event a body. */

@@ -6,39 +6,39 @@ import { eraseAll } from '../../src/accounts/accounts.ts'
 import { isCursor, type Activity } from '../../src/activities/activities.ts'
 import type { Database } from '../../src/db/db.ts'
 import { erasers } from '../../src/engine.ts'
-import { Desk, realAnswers, type Answers } from './activities-desk.ts'
+import { ActivitiesFixture, realAnswers, type Answers } from './activities-fixture.ts'
 
 export function activitiesReadingContract(name: string, open: () => Promise<Database>): void {
   describe(`reading activities: ${name}`, () => {
-    let desk: Desk
+    let fixture: ActivitiesFixture
     let real: Answers
     /** With everything; for tests that change nothing. */
     let ada: string
     before(async () => {
-      desk = await Desk.open(open)
+      fixture = await ActivitiesFixture.open(open)
       real = await realAnswers()
       ada = await filled()
     })
     after(async () => {
-      await desk.database.close()
+      await fixture.database.close()
     })
     const filled = async (): Promise<string> => {
-      const athleteId = await desk.athlete()
-      await desk.list(athleteId, real.summaries)
-      await desk.detail(athleteId, real.details)
-      await desk.photos(athleteId, real.photos)
-      await desk.database.transaction(tx => desk.activities.storeCheckins(tx, athleteId, real.checkins))
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries)
+      await fixture.detail(athleteId, real.details)
+      await fixture.photos(athleteId, real.photos)
+      await fixture.database.transaction(tx => fixture.activities.storeCheckins(tx, athleteId, real.checkins))
       return athleteId
     }
     const manual = { sport: 'Yoga', name: 'Stretching', elapsedSeconds: 1800 }
     const externalIds = (items: readonly Activity[]): string[] => items.map(each => String(each.externalId))
     const count = async (table: string, athleteId: string): Promise<unknown> =>
-      (await desk.database.query(`select count(*) from ${table} where athlete_id = $1`, [athleteId]))[0]?.['count']
+      (await fixture.database.query(`select count(*) from ${table} where athlete_id = $1`, [athleteId]))[0]?.['count']
 
     test('a list of any page size has every activity once, newest first, those of one start by id', async () => {
-      const stored = await desk.rows(ada)
+      const stored = await fixture.rows(ada)
       const property = fc.asyncProperty(fc.integer({ min: 1, max: 200 }), async limit => {
-        const pages = await desk.pages(ada, { limit })
+        const pages = await fixture.pages(ada, { limit })
         assert.deepEqual(
           pages.flat().map(each => each.id),
           stored.map(row => row['id']),
@@ -52,14 +52,14 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
     })
 
     test('activities that come or go while one reads move nothing: whatever stays is there once', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const [early, late] = [real.summaries.filter((_, at) => at % 2 === 0), real.summaries.filter((_, at) => at % 2 === 1)]
-      await desk.list(athleteId, early)
+      await fixture.list(athleteId, early)
       const gone = early.at(-1)?.id ?? ''
       let turn = 0
-      const pages = await desk.pages(athleteId, { limit: 7 }, async () => {
-        await desk.list(athleteId, late.slice(turn * 9, ++turn * 9))
-        if (turn === 2) await desk.remove(athleteId, [gone])
+      const pages = await fixture.pages(athleteId, { limit: 7 }, async () => {
+        await fixture.list(athleteId, late.slice(turn * 9, ++turn * 9))
+        if (turn === 2) await fixture.remove(athleteId, [gone])
       })
       const found = externalIds(pages.flat())
       assert.equal(new Set(found).size, found.length)
@@ -73,39 +73,40 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
     })
 
     test('a list can be narrowed by sport, time and state of the streams, page by page', async () => {
-      const athleteId = await desk.athlete()
-      await desk.list(athleteId, real.summaries)
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries)
       const [newest, oldest] = [real.summaries.at(10)?.start_date ?? '', real.summaries.at(50)?.start_date ?? '']
       const expected = real.summaries.filter(
         each => each.start_date >= oldest && each.start_date < newest && each.sport_type === 'Run',
       )
       assert(expected.length > 5 && expected.length < 40)
       const asked = { limit: 4, sport: 'Run', from: new Date(oldest), to: new Date(newest) }
-      const found = externalIds((await desk.pages(athleteId, asked)).flat())
+      const found = externalIds((await fixture.pages(athleteId, asked)).flat())
       assert.deepEqual(found.toSorted(), expected.map(each => each.id).toSorted())
-      await desk.database.query("update activity set stream_fetch_status = 'fetching' where athlete_id = $1 and sport = 'Swim'", [
-        athleteId,
-      ])
-      const fetching = (await desk.pages(athleteId, { limit: 3, streams: 'fetching' })).flat()
+      await fixture.database.query(
+        "update activity set stream_fetch_status = 'fetching' where athlete_id = $1 and sport = 'Swim'",
+        [athleteId],
+      )
+      const fetching = (await fixture.pages(athleteId, { limit: 3, streams: 'fetching' })).flat()
       assert.deepEqual(new Set(fetching.map(each => each.sport)), new Set(['Swim']))
-      assert.deepEqual(await desk.pages(athleteId, { limit: 3, streams: 'success' }), [[]])
+      assert.deepEqual(await fixture.pages(athleteId, { limit: 3, streams: 'success' }), [[]])
     })
 
     test('an athlete sees their own and nobody else’s', async () => {
-      const other = await desk.athlete()
-      const [mine] = (await desk.activities.list(ada, { limit: 1 })).items
+      const other = await fixture.athlete()
+      const [mine] = (await fixture.activities.list(ada, { limit: 1 })).items
       assert(mine)
-      assert.equal((await desk.activities.read(ada, mine.id))?.id, mine.id)
-      assert.equal(await desk.activities.read(other, mine.id), undefined)
-      assert.deepEqual(await desk.activities.list(other, { limit: 5 }), { items: [], nextCursor: null })
-      assert.deepEqual(await desk.activities.owed(other, 'strava', { limit: 5 }), [])
+      assert.equal((await fixture.activities.read(ada, mine.id))?.id, mine.id)
+      assert.equal(await fixture.activities.read(other, mine.id), undefined)
+      assert.deepEqual(await fixture.activities.list(other, { limit: 5 }), { items: [], nextCursor: null })
+      assert.deepEqual(await fixture.activities.owed(other, 'strava', { limit: 5 }), [])
     })
 
     test('an activity is read with its description, laps and photos', async () => {
       const [externalId = '', photos = []] = [...real.photos][0] ?? []
-      const row = await desk.row(ada, externalId)
+      const row = await fixture.row(ada, externalId)
       const detail = real.details.find(each => each.id === externalId)
-      const found = await desk.activities.read(ada, String(row['id']))
+      const found = await fixture.activities.read(ada, String(row['id']))
       const [lap] = detail?.laps ?? []
       assert.partialDeepStrictEqual(found, {
         externalId,
@@ -134,52 +135,53 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
     })
 
     test('what is owed is what has no detail, newest first, without those excluded', async () => {
-      const athleteId = await desk.athlete()
-      await desk.list(athleteId, real.summaries)
-      const newest = (await desk.rows(athleteId)).map(row => String(row['external_activity_id']))
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries)
+      const newest = (await fixture.rows(athleteId)).map(row => String(row['external_activity_id']))
       const owed = async (limit: number, excluding?: string[]): Promise<string[]> =>
-        await desk.activities.owed(athleteId, 'strava', { limit, ...(excluding && { excluding }) })
+        await fixture.activities.owed(athleteId, 'strava', { limit, ...(excluding && { excluding }) })
       assert.deepEqual(await owed(500), newest)
       assert.deepEqual(await owed(3, newest.slice(0, 2)), newest.slice(2, 5))
-      await desk.detail(athleteId, real.details)
+      await fixture.detail(athleteId, real.details)
       const detailed = new Set(real.details.map(each => each.id))
       assert.deepEqual(
         await owed(500),
         newest.filter(id => !detailed.has(id)),
       )
-      await desk.activities.createManual(athleteId, { ...manual, start: new Date(0) })
+      await fixture.activities.createManual(athleteId, { ...manual, start: new Date(0) })
       assert.equal((await owed(500)).length, newest.length - detailed.size)
     })
 
     test('photos are owed once there is a detail, until they are fetched, and again when their number changes', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const counts = async (): Promise<number[]> => {
-        const { listed, detailed, photosOwed, photosSynced } = await desk.activities.counts(athleteId, 'strava')
+        const { listed, detailed, photosOwed, photosSynced } = await fixture.activities.counts(athleteId, 'strava')
         return [listed, detailed, photosOwed, photosSynced]
       }
       const owed = async (excluding: string[] = []): Promise<string[]> =>
-        await desk.activities.owedPhotos(athleteId, 'strava', { limit: 500, excluding })
+        await fixture.activities.owedPhotos(athleteId, 'strava', { limit: 500, excluding })
       const [all, details, withPhotos] = [real.summaries.length, real.details.length, real.photos.size]
-      await desk.list(athleteId, real.summaries)
+      await fixture.list(athleteId, real.summaries)
       assert.deepEqual([await counts(), await owed()], [[all, 0, 0, 0], []])
-      await desk.detail(athleteId, real.details)
+      await fixture.detail(athleteId, real.details)
       assert.deepEqual(await counts(), [all, details, withPhotos, 0])
       const first = (await owed())[0] ?? ''
       assert.deepEqual([new Set(await owed()), (await owed([first])).length], [new Set(real.photos.keys()), withPhotos - 1])
       assert.deepEqual(
-        (await desk.photos(athleteId, new Map([...real.photos, ['404', []]]))).toSorted(),
+        (await fixture.photos(athleteId, new Map([...real.photos, ['404', []]]))).toSorted(),
         [...real.photos.keys()].toSorted(),
       )
       assert.deepEqual([await counts(), await owed()], [[all, details, 0, withPhotos], []])
-      await desk.list(athleteId, real.summaries)
+      await fixture.list(athleteId, real.summaries)
       assert.deepEqual(await owed(), [])
-      await desk.list(
+      await fixture.list(
         athleteId,
         real.summaries.map(each => (each.id === first ? { ...each, total_photo_count: 9 } : each)),
       )
       assert.deepEqual([await counts(), await owed()], [[all, details, 1, withPhotos - 1], [first]])
-      const { id } = await desk.row(athleteId, first)
-      const kept = async (): Promise<unknown> => (await desk.activities.read(athleteId, String(id)))?.photos.map(each => each.id)
+      const { id } = await fixture.row(athleteId, first)
+      const kept = async (): Promise<unknown> =>
+        (await fixture.activities.read(athleteId, String(id)))?.photos.map(each => each.id)
       assert.deepEqual(
         await kept(),
         real.photos.get(first)?.map(each => each.unique_id),
@@ -187,13 +189,13 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       const [photo] = real.photos.get(first) ?? []
       assert(photo)
       const other = { ...photo, unique_id: 'OTHER', location: undefined, created_at: undefined }
-      await desk.photos(athleteId, new Map([[first, [other, { ...other, caption: 'twice' }]]]))
+      await fixture.photos(athleteId, new Map([[first, [other, { ...other, caption: 'twice' }]]]))
       assert.deepEqual([await kept(), await owed()], [['OTHER'], []])
     })
 
     test('an entry by hand has no streams, is owed nothing, and the store agrees', async () => {
-      const athleteId = await desk.athlete()
-      const made = await desk.activities.createManual(athleteId, {
+      const athleteId = await fixture.athlete()
+      const made = await fixture.activities.createManual(athleteId, {
         ...manual,
         start: new Date('2026-02-03T04:05:06.789Z'),
         distanceMeters: 0.5,
@@ -207,17 +209,17 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
         distanceMeters: 0.5,
       }
       assert.partialDeepStrictEqual(made, { ...expected, ...manual, start: new Date('2026-02-03T04:05:06.789Z'), timezone: null })
-      assert.deepEqual((await desk.activities.list(athleteId, { limit: 5 })).items, [made])
-      assert.deepEqual(await desk.activities.read(athleteId, made.id), { ...made, description: null, laps: [], photos: [] })
-      await desk.activities.createManual(athleteId, { ...manual, start: new Date(0) })
-      const pending = desk.database.query("update activity set stream_fetch_status = 'pending' where id = $1", [made.id])
+      assert.deepEqual((await fixture.activities.list(athleteId, { limit: 5 })).items, [made])
+      assert.deepEqual(await fixture.activities.read(athleteId, made.id), { ...made, description: null, laps: [], photos: [] })
+      await fixture.activities.createManual(athleteId, { ...manual, start: new Date(0) })
+      const pending = fixture.database.query("update activity set stream_fetch_status = 'pending' where id = $1", [made.id])
       await assert.rejects(pending, /activity_streams_need_an_external_id/)
     })
 
     test('check-ins are stored once, as they were last said, and listed newest first', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const store = async (checkins: Answers['checkins']): Promise<string[]> =>
-        await desk.database.transaction(tx => desk.activities.storeCheckins(tx, athleteId, checkins))
+        await fixture.database.transaction(tx => fixture.activities.storeCheckins(tx, athleteId, checkins))
       const [first, ...others] = real.checkins
       assert(first)
       assert.equal((await store(others)).length, others.length)
@@ -225,7 +227,7 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       assert.deepEqual(await store([first, odd, ...others]), [first.id])
       const found: string[] = []
       for (let cursor: string | undefined, more = true; more;) {
-        const page = await desk.activities.checkins(athleteId, { cursor, limit: 7 })
+        const page = await fixture.activities.checkins(athleteId, { cursor, limit: 7 })
         found.push(...page.items.map(each => each.externalId))
         cursor = page.nextCursor ?? undefined
         more = cursor !== undefined
@@ -234,13 +236,13 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
         found,
         real.checkins.toSorted((a, b) => b.createdAt - a.createdAt).map(each => each.id),
       )
-      const [newest] = (await desk.activities.checkins(athleteId, { limit: 1 })).items
+      const [newest] = (await fixture.activities.checkins(athleteId, { limit: 1 })).items
       const [said] = real.checkins.toSorted((a, b) => b.createdAt - a.createdAt)
       assert.equal(newest?.at.getTime(), (said?.createdAt ?? 0) * 1000)
     })
 
     test('a cursor is only what a list gave', async () => {
-      const { nextCursor } = await desk.activities.list(ada, { limit: 1 })
+      const { nextCursor } = await fixture.activities.list(ada, { limit: 1 })
       assert(nextCursor !== null && isCursor(nextCursor) && /^[\w-]+$/.test(nextCursor))
       const made = (text: string): string => Buffer.from(text).toString('base64url')
       const id = '018f3d3e-0000-7000-8000-000000000000'
@@ -254,31 +256,31 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
         made(`1.5 ${id}`),
       ])
         assert(!isCursor(wrong), wrong)
-      await assert.rejects(desk.activities.list(ada, { cursor: 'x', limit: 1 }), /checked where it comes in/)
+      await assert.rejects(fixture.activities.list(ada, { cursor: 'x', limit: 1 }), /checked where it comes in/)
     })
 
     test("erasing takes a vendor's activities, photos and check-ins, and what was to be told of them", async () => {
       const [one, other] = [await filled(), await filled()]
-      const kept = await desk.activities.createManual(one, { ...manual, start: new Date(0) })
+      const kept = await fixture.activities.createManual(one, { ...manual, start: new Date(0) })
       const [gone = ''] = real.photos.keys()
-      await desk.remove(one, [gone])
-      await desk.database.query("update outbox set published_at = created_at where payload ->> 'externalId' = $1", [
+      await fixture.remove(one, [gone])
+      await fixture.database.query("update outbox set published_at = created_at where payload ->> 'externalId' = $1", [
         real.summaries[0]?.id,
       ])
       const photos = [...real.photos.values()].flat().length - (real.photos.get(gone)?.length ?? 0)
       const erase = async (vendor: string): Promise<Record<string, number>> =>
-        await desk.database.transaction(tx => eraseAll(erasers, tx, { athleteId: one, vendor }))
+        await fixture.database.transaction(tx => eraseAll(erasers, tx, { athleteId: one, vendor }))
       const none = { activity_stream: 0, activity: 0, activity_photo: 0, checkin: 0 }
       assert.deepEqual(await erase('garmin'), none)
       assert.deepEqual(await erase('strava'), { ...none, activity: real.summaries.length - 1, activity_photo: photos })
       assert.deepEqual(await erase('foursquare'), { ...none, checkin: real.checkins.length })
       assert.deepEqual(
-        (await desk.rows(one)).map(row => row['id']),
+        (await fixture.rows(one)).map(row => row['id']),
         [kept.id],
       )
-      const told = await desk.database.query("select subject from outbox where payload ->> 'athleteId' = $1", [one])
+      const told = await fixture.database.query("select subject from outbox where payload ->> 'athleteId' = $1", [one])
       assert.deepEqual(told, [{ subject: 'athlete-ally.activity.deleted' }])
-      assert.equal((await desk.rows(other)).length, real.summaries.length)
+      assert.equal((await fixture.rows(other)).length, real.summaries.length)
       assert.equal(await count('checkin', other), real.checkins.length)
     })
 
@@ -287,15 +289,18 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       const cutoff = real.summaries.at(40)?.start_date ?? ''
       const young = real.summaries.filter(each => each.start_date >= cutoff).map(each => each.id)
       const before = new Date(cutoff)
-      const counts = await desk.database.transaction(tx => eraseAll(erasers, tx, { athleteId, vendor: 'strava', before }))
+      const counts = await fixture.database.transaction(tx => eraseAll(erasers, tx, { athleteId, vendor: 'strava', before }))
       assert.equal(counts['activity'], real.summaries.length - young.length)
       const old = [...real.photos].filter(([externalId]) => !young.includes(externalId)).flatMap(([, photos]) => photos)
       assert(old.length > 0 && old.length < [...real.photos.values()].flat().length)
       assert.equal(counts['activity_photo'], old.length)
-      assert.deepEqual((await desk.rows(athleteId)).map(row => String(row['external_activity_id'])).toSorted(), young.toSorted())
-      assert.deepEqual((await desk.events(athleteId)).map(line => String(line.split(' ')[1])).toSorted(), young.toSorted())
+      assert.deepEqual(
+        (await fixture.rows(athleteId)).map(row => String(row['external_activity_id'])).toSorted(),
+        young.toSorted(),
+      )
+      assert.deepEqual((await fixture.events(athleteId)).map(line => String(line.split(' ')[1])).toSorted(), young.toSorted())
       const recent = real.checkins.filter(each => each.createdAt * 1000 >= before.getTime())
-      await desk.database.transaction(tx => eraseAll(erasers, tx, { athleteId, vendor: 'foursquare', before }))
+      await fixture.database.transaction(tx => eraseAll(erasers, tx, { athleteId, vendor: 'foursquare', before }))
       assert.equal(await count('checkin', athleteId), recent.length)
       assert(recent.length > 0 && recent.length < real.checkins.length)
     })

@@ -4,20 +4,20 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Database } from '../../src/db/db.ts'
 import { strava } from '../vendor-visit.ts'
-import { Desk, realAnswers, type Answers } from './activities-desk.ts'
+import { ActivitiesFixture, realAnswers, type Answers } from './activities-fixture.ts'
 
 const IMPORTED = 'athlete-ally.activity.imported'
 
 export function activitiesStormContract(name: string, open: () => Promise<Database>): void {
   describe(`storing activities whatever comes: ${name}`, () => {
-    let desk: Desk
+    let fixture: ActivitiesFixture
     let real: Answers
     before(async () => {
-      desk = await Desk.open(open)
+      fixture = await ActivitiesFixture.open(open)
       real = await realAnswers()
     })
     after(async () => {
-      await desk.database.close()
+      await fixture.database.close()
     })
     const ids = (list: readonly { readonly id: string }[]): string[] => list.map(each => each.id)
 
@@ -45,15 +45,15 @@ export function activitiesStormContract(name: string, open: () => Promise<Databa
       const entry = fc.dictionary(fc.constantFrom(...fields), leaf, { maxKeys: 12 })
       const start = fc.constantFrom('0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '2026-01-02T03:04:05.678901+05:30')
       const property = fc.asyncProperty(fc.array(fc.tuple(entry, start), { maxLength: 20 }), async entries => {
-        const athleteId = await desk.athlete()
+        const athleteId = await fixture.athlete()
         const body = JSON.stringify(entries.map(([said, start_date], id) => ({ ...said, id, start_date })))
         const reading = strava.activityList().read({ status: 200, headers: {}, body: Buffer.from(body) })
         assert(reading.outcome === 'ok' && reading.value.items.length === entries.length)
-        assert.equal((await desk.list(athleteId, reading.value.items)).size, entries.length)
-        const listed = (await desk.pages(athleteId, { limit: 7 })).flat().map(each => each.id)
+        assert.equal((await fixture.list(athleteId, reading.value.items)).size, entries.length)
+        const listed = (await fixture.pages(athleteId, { limit: 7 })).flat().map(each => each.id)
         assert.deepEqual(
           listed,
-          (await desk.rows(athleteId)).map(row => row['id']),
+          (await fixture.rows(athleteId)).map(row => row['id']),
         )
       })
       await fc.assert(property, { numRuns: 30 })
@@ -63,23 +63,23 @@ export function activitiesStormContract(name: string, open: () => Promise<Databa
       const { summaries, details } = real
       const pages = [summaries, summaries.toReversed(), summaries.slice(30), summaries.slice(0, 60).toReversed()]
       // The embedded store has one connection: there is nothing to meet.
-      const rounds = desk.database.kind === 'postgres' ? 8 : 1
+      const rounds = fixture.database.kind === 'postgres' ? 8 : 1
       for (let round = 0; round < rounds; round++) {
-        const athleteId = await desk.athlete()
-        const became = await Promise.all(pages.map(page => desk.list(athleteId, page)))
-        assert.equal((await desk.rows(athleteId)).length, summaries.length)
+        const athleteId = await fixture.athlete()
+        const became = await Promise.all(pages.map(page => fixture.list(athleteId, page)))
+        assert.equal((await fixture.rows(athleteId)).length, summaries.length)
         const inserted = became.flatMap(page => [...page].filter(([, what]) => what === 'inserted').map(([id]) => id))
         assert.deepEqual(inserted.toSorted(), ids(summaries).toSorted())
-        assert.equal((await desk.events(athleteId)).length, summaries.length)
+        assert.equal((await fixture.events(athleteId)).length, summaries.length)
         // And whoever lists, details and fetches photos of the same activities: nobody waits for ever.
         await Promise.all([
-          ...pages.map(page => desk.list(athleteId, page)),
-          desk.detail(athleteId, details),
-          desk.detail(athleteId, details.toReversed()),
-          desk.photos(athleteId, real.photos),
-          desk.photos(athleteId, new Map([...real.photos].toReversed())),
+          ...pages.map(page => fixture.list(athleteId, page)),
+          fixture.detail(athleteId, details),
+          fixture.detail(athleteId, details.toReversed()),
+          fixture.photos(athleteId, real.photos),
+          fixture.photos(athleteId, new Map([...real.photos].toReversed())),
         ])
-        assert.equal((await desk.activities.counts(athleteId, 'strava')).detailed, details.length)
+        assert.equal((await fixture.activities.counts(athleteId, 'strava')).detailed, details.length)
       }
     })
 
@@ -94,12 +94,12 @@ export function activitiesStormContract(name: string, open: () => Promise<Databa
         fc.subarray(known, { minLength: 1 }).map(details => ({ details })),
       )
       const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async steps => {
-        const athleteId = await desk.athlete()
+        const athleteId = await fixture.athlete()
         const [listed, detailed] = [new Set<string>(), new Set<string>()]
         for (const each of steps) {
-          if ('summaries' in each) for (const id of (await desk.list(athleteId, each.summaries)).keys()) listed.add(id)
+          if ('summaries' in each) for (const id of (await fixture.list(athleteId, each.summaries)).keys()) listed.add(id)
           else {
-            const stored = await desk.detail(athleteId, each.details)
+            const stored = await fixture.detail(athleteId, each.details)
             assert.deepEqual(
               stored.toSorted(),
               ids(each.details)
@@ -109,10 +109,10 @@ export function activitiesStormContract(name: string, open: () => Promise<Databa
             for (const id of stored) detailed.add(id)
           }
         }
-        const rows = await desk.rows(athleteId)
+        const rows = await fixture.rows(athleteId)
         assert.deepEqual(rows.map(row => String(row['external_activity_id'])).toSorted(), [...listed].toSorted())
         assert.deepEqual(new Set(rows.filter(row => row['detail'] !== null).map(row => row['external_activity_id'])), detailed)
-        assert.deepEqual((await desk.events(athleteId)).toSorted(), [...listed].map(id => `${IMPORTED} ${id}`).toSorted())
+        assert.deepEqual((await fixture.events(athleteId)).toSorted(), [...listed].map(id => `${IMPORTED} ${id}`).toSorted())
       })
       await fc.assert(property, { numRuns: 25 })
     })

@@ -3,21 +3,21 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { GarminActivity, StravaActivity, StravaActivityDetail } from '../../src/vendors/vendors.ts'
-import { Desk, realAnswers, type Answers } from './activities-desk.ts'
+import { ActivitiesFixture, realAnswers, type Answers } from './activities-fixture.ts'
 
 const IMPORTED = 'athlete-ally.activity.imported'
 const DELETED = 'athlete-ally.activity.deleted'
 
 export function activitiesContract(name: string, open: () => Promise<Database>): void {
   describe(`storing activities: ${name}`, () => {
-    let desk: Desk
+    let fixture: ActivitiesFixture
     let real: Answers
     before(async () => {
-      desk = await Desk.open(open)
+      fixture = await ActivitiesFixture.open(open)
       real = await realAnswers()
     })
     after(async () => {
-      await desk.database.close()
+      await fixture.database.close()
     })
     const ids = (list: readonly { readonly id: string }[]): string[] => list.map(each => each.id)
     const all = <T>(list: readonly string[], value: T): Map<string, T> => new Map(list.map(id => [id, value]))
@@ -42,9 +42,9 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
     })
 
     test('a page is stored as it was said: 64-bit ids, decimals, missing coordinates', async () => {
-      const athleteId = await desk.athlete()
-      assert.deepEqual(await desk.list(athleteId, real.summaries), all(ids(real.summaries), 'inserted'))
-      const rows = new Map((await desk.rows(athleteId)).map(row => [row['external_activity_id'], row]))
+      const athleteId = await fixture.athlete()
+      assert.deepEqual(await fixture.list(athleteId, real.summaries), all(ids(real.summaries), 'inserted'))
+      const rows = new Map((await fixture.rows(athleteId)).map(row => [row['external_activity_id'], row]))
       for (const said of real.summaries) {
         assert.partialDeepStrictEqual(rows.get(said.id), {
           provider: 'strava',
@@ -66,28 +66,28 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
     })
 
     test('the same page again changes nothing but when it was last seen', async () => {
-      const athleteId = await desk.athlete()
-      await desk.list(athleteId, real.summaries)
-      const first = await desk.rows(athleteId)
-      const now = await desk.later()
-      assert.deepEqual(await desk.list(athleteId, real.summaries), all(ids(real.summaries), 'unchanged'))
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries)
+      const first = await fixture.rows(athleteId)
+      const now = await fixture.later()
+      assert.deepEqual(await fixture.list(athleteId, real.summaries), all(ids(real.summaries), 'unchanged'))
       assert.deepEqual(
-        await desk.rows(athleteId),
+        await fixture.rows(athleteId),
         first.map(row => ({ ...row, last_seen_at_utc: now })),
       )
-      assert.equal((await desk.events(athleteId)).length, real.summaries.length)
+      assert.equal((await fixture.events(athleteId)).length, real.summaries.length)
     })
 
     test('a summary that changed is stored, and detail, laps, splits and photos stay', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const [[externalId, photos] = ['', []]] = real.photos
       const detail = real.details.find(each => each.id === externalId)
       assert(detail)
-      await desk.list(athleteId, real.summaries)
-      await desk.detail(athleteId, [detail])
-      await desk.photos(athleteId, new Map([[externalId, photos]]))
-      const stored = await desk.row(athleteId, externalId)
-      const now = await desk.later()
+      await fixture.list(athleteId, real.summaries)
+      await fixture.detail(athleteId, [detail])
+      await fixture.photos(athleteId, new Map([[externalId, photos]]))
+      const stored = await fixture.row(athleteId, externalId)
+      const now = await fixture.later()
       const changed = {
         name: 'Renamed',
         sport_type: 'Hike',
@@ -96,12 +96,12 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
         distance: 1.25,
       }
       const page = real.summaries.map(each => (each.id === externalId ? { ...each, ...changed } : each))
-      const became = await desk.list(athleteId, page)
+      const became = await fixture.list(athleteId, page)
       assert.deepEqual(
         [...became].filter(([, what]) => what !== 'unchanged'),
         [[externalId, 'changed']],
       )
-      assert.deepEqual(await desk.row(athleteId, externalId), {
+      assert.deepEqual(await fixture.row(athleteId, externalId), {
         ...stored,
         name: 'Renamed',
         sport: 'Hike',
@@ -112,34 +112,34 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
         last_seen_at_utc: now,
         updated_at_utc: now,
       })
-      assert.equal((await desk.activities.read(athleteId, String(stored['id'])))?.photos.length, photos.length)
-      assert.equal((await desk.events(athleteId)).length, real.summaries.length)
+      assert.equal((await fixture.activities.read(athleteId, String(stored['id'])))?.photos.length, photos.length)
+      assert.equal((await fixture.events(athleteId)).length, real.summaries.length)
     })
 
     test('what a summary does not mention stays as it was', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const [said] = real.summaries
       assert(said)
-      await desk.list(athleteId, [said])
-      const stored = await desk.row(athleteId, said.id)
-      assert.deepEqual(await desk.list(athleteId, [{ id: said.id, start_date: said.start_date }]), all([said.id], 'changed'))
-      assert.partialDeepStrictEqual(await desk.row(athleteId, said.id), {
+      await fixture.list(athleteId, [said])
+      const stored = await fixture.row(athleteId, said.id)
+      assert.deepEqual(await fixture.list(athleteId, [{ id: said.id, start_date: said.start_date }]), all([said.id], 'changed'))
+      assert.partialDeepStrictEqual(await fixture.row(athleteId, said.id), {
         ...stored,
         summary: { id: said.id, start_date: said.start_date },
       })
     })
 
     test('of two with one id on a page the later counts', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const [one, two] = real.summaries
       assert(one && two)
-      const stored = await desk.list(athleteId, [one, two, { ...one, name: 'Later' }])
+      const stored = await fixture.list(athleteId, [one, two, { ...one, name: 'Later' }])
       assert.deepEqual(stored, all([one.id, two.id], 'inserted'))
-      assert.equal((await desk.row(athleteId, one.id))['name'], 'Later')
+      assert.equal((await fixture.row(athleteId, one.id))['name'], 'Later')
     })
 
     test('an odd value costs itself, not the page', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const start_date = '2026-01-01T00:00:00Z'
       const odd: StravaActivity[] = [
         { id: 'nul', start_date, name: 'a\0b \\u0000 \\', map: { polyline: '\0' } },
@@ -150,35 +150,35 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
         { id: 'fine', start_date: '2026-01-01T00:00:00.123456Z', distance: 0.1 + 0.2 },
         { id: "'); drop table activity; --".replaceAll(/\W/g, '.'), start_date, name: "'); drop table activity; --" },
       ]
-      assert.deepEqual(await desk.list(athleteId, odd), all(ids(odd), 'inserted'))
-      assert.equal((await desk.row(athleteId, 'nul'))['name'], 'ab \\u0000 \\')
-      assert.equal((await desk.row(athleteId, 'half'))['name'], '\u{fffd} \u{1f3c3} \u{fffd}')
+      assert.deepEqual(await fixture.list(athleteId, odd), all(ids(odd), 'inserted'))
+      assert.equal((await fixture.row(athleteId, 'nul'))['name'], 'ab \\u0000 \\')
+      assert.equal((await fixture.row(athleteId, 'half'))['name'], '\u{fffd} \u{1f3c3} \u{fffd}')
       const said = { elapsed_seconds: null, moving_seconds: null, distance_meters: 1e308, photo_count: 0 }
-      assert.partialDeepStrictEqual(await desk.row(athleteId, 'huge'), { ...said, name: 'Untitled', sport: 'Workout' })
-      assert.partialDeepStrictEqual(await desk.row(athleteId, 'fine'), {
+      assert.partialDeepStrictEqual(await fixture.row(athleteId, 'huge'), { ...said, name: 'Untitled', sport: 'Workout' })
+      assert.partialDeepStrictEqual(await fixture.row(athleteId, 'fine'), {
         start_time: new Date('2026-01-01T00:00:00.123Z'),
         distance_meters: 0.1 + 0.2,
       })
-      assert.equal((await desk.pages(athleteId, { limit: 2 })).flat().length, odd.length)
+      assert.equal((await fixture.pages(athleteId, { limit: 2 })).flat().length, odd.length)
     })
 
     test('rows and events are committed together, or not at all', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const page = real.summaries.slice(0, 5)
-      const failing = desk.database.transaction(async tx => {
-        await desk.activities.storeSummaries(tx, athleteId, 'strava', page)
+      const failing = fixture.database.transaction(async tx => {
+        await fixture.activities.storeSummaries(tx, athleteId, 'strava', page)
         throw new Error('the cursor could not be saved')
       })
       await assert.rejects(failing, /cursor/)
-      assert.deepEqual([await desk.rows(athleteId), await desk.events(athleteId)], [[], []])
-      await desk.list(athleteId, page)
-      assert.deepEqual((await desk.events(athleteId)).toSorted(), page.map(each => `${IMPORTED} ${each.id}`).toSorted())
+      assert.deepEqual([await fixture.rows(athleteId), await fixture.events(athleteId)], [[], []])
+      await fixture.list(athleteId, page)
+      assert.deepEqual((await fixture.events(athleteId)).toSorted(), page.map(each => `${IMPORTED} ${each.id}`).toSorted())
       const [first] = page
-      const [told] = await desk.database.query(
+      const [told] = await fixture.database.query(
         "select payload from outbox where payload ->> 'athleteId' = $1 and payload ->> 'externalId' = $2",
         [athleteId, first?.id],
       )
-      const row = await desk.row(athleteId, first?.id ?? '')
+      const row = await fixture.row(athleteId, first?.id ?? '')
       assert.deepEqual(told?.['payload'], {
         activityId: row['id'],
         athleteId,
@@ -191,79 +191,79 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
     })
 
     test('a detail is stored with laps and splits apart, and is newer than the summary', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const {
         laps,
         splits_metric: metric,
         splits_standard: standard,
         ...detail
       } = { ...detailOf(), name: 'Newer', description: 'x' }
-      await desk.list(athleteId, real.summaries)
-      assert.deepEqual(await desk.detail(athleteId, [{ ...detailOf(), name: 'Newer', description: 'x' }]), [detail.id])
-      const row = await desk.row(athleteId, detail.id)
+      await fixture.list(athleteId, real.summaries)
+      assert.deepEqual(await fixture.detail(athleteId, [{ ...detailOf(), name: 'Newer', description: 'x' }]), [detail.id])
+      const row = await fixture.row(athleteId, detail.id)
       const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
       assert.deepEqual(
         [row['detail'], row['laps'], row['splits'], row['description'], row['name'], row['detailed_at']],
-        [json(detail), json(laps), json({ metric, standard }), 'x', 'Newer', new Date(desk.clock.now())],
+        [json(detail), json(laps), json({ metric, standard }), 'x', 'Newer', new Date(fixture.clock.now())],
       )
     })
 
     test('a detail brings back nothing that was deleted', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const [one, two] = [detailOf(0), detailOf(1)]
-      await desk.list(athleteId, real.summaries)
-      await desk.remove(athleteId, [one.id])
-      assert.deepEqual(await desk.detail(athleteId, [one, two]), [two.id])
-      assert.equal((await desk.rows(athleteId)).length, real.summaries.length - 1)
+      await fixture.list(athleteId, real.summaries)
+      await fixture.remove(athleteId, [one.id])
+      assert.deepEqual(await fixture.detail(athleteId, [one, two]), [two.id])
+      assert.equal((await fixture.rows(athleteId)).length, real.summaries.length - 1)
     })
 
     test('a detail can stand for its summary, and both are stored as if the list had come first', async () => {
-      const [one, other] = [await desk.athlete(), await desk.athlete()]
+      const [one, other] = [await fixture.athlete(), await fixture.athlete()]
       const detail = detailOf()
-      await desk.list(one, [detail])
-      const { summary } = await desk.row(one, detail.id)
-      await desk.list(other, real.summaries)
-      const listed = (await desk.row(other, detail.id))['summary'] as object
+      await fixture.list(one, [detail])
+      const { summary } = await fixture.row(one, detail.id)
+      await fixture.list(other, real.summaries)
+      const listed = (await fixture.row(other, detail.id))['summary'] as object
       assert.partialDeepStrictEqual(summary, { ...listed, map: {} })
       for (const field of ['laps', 'splits_metric', 'description', 'photos']) assert(!(field in (summary as object)), field)
     })
 
     test('a later detail without laps does not take them away, one without a description does', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const detail = { ...detailOf(), description: 'x' }
       const { laps, splits_metric, splits_standard, ...bare } = { ...detail, description: null }
-      await desk.list(athleteId, real.summaries)
-      await desk.detail(athleteId, [detail])
-      await desk.detail(athleteId, [bare])
-      const row = await desk.row(athleteId, detail.id)
+      await fixture.list(athleteId, real.summaries)
+      await fixture.detail(athleteId, [detail])
+      await fixture.detail(athleteId, [bare])
+      const row = await fixture.row(athleteId, detail.id)
       assert.deepEqual([(row['laps'] as unknown[]).length, row['description']], [laps?.length, null])
       assert.deepEqual(row['splits'], { metric: splits_metric, standard: splits_standard })
     })
 
     test('what the vendor no longer has goes with its photos, for this athlete only, and is told once', async () => {
-      const [one, other] = [await desk.athlete(), await desk.athlete()]
+      const [one, other] = [await fixture.athlete(), await fixture.athlete()]
       const [externalId = ''] = real.photos.keys()
       for (const athleteId of [one, other]) {
-        await desk.list(athleteId, real.summaries)
-        await desk.photos(athleteId, real.photos)
+        await fixture.list(athleteId, real.summaries)
+        await fixture.photos(athleteId, real.photos)
       }
       const photosLeft = async (): Promise<unknown> =>
         (
-          await desk.database.query(
+          await fixture.database.query(
             'select count(*) from activity_photo p join activity a on a.id = activity_id where athlete_id = $1',
             [one],
           )
         )[0]?.['count']
       const before = Number(await photosLeft())
-      assert.deepEqual(await desk.remove(one, [externalId, '404']), [externalId])
-      assert.deepEqual(await desk.remove(one, [externalId]), [])
+      assert.deepEqual(await fixture.remove(one, [externalId, '404']), [externalId])
+      assert.deepEqual(await fixture.remove(one, [externalId]), [])
       assert.equal(await photosLeft(), before - (real.photos.get(externalId)?.length ?? 0))
-      assert.deepEqual((await desk.events(one)).slice(real.summaries.length), [`${DELETED} ${externalId}`])
-      assert.equal((await desk.rows(other)).length, real.summaries.length)
+      assert.deepEqual((await fixture.events(one)).slice(real.summaries.length), [`${DELETED} ${externalId}`])
+      assert.equal((await fixture.rows(other)).length, real.summaries.length)
     })
 
     test("one id at two vendors is two activities, and Garmin's grow as the watch syncs on", async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const run: GarminActivity = {
         userId: 'u',
         summaryId: 's',
@@ -272,11 +272,11 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
         startTimeInSeconds: 1_760_000_000,
       }
       const garmin = async (activity: GarminActivity): Promise<Map<string, string>> =>
-        await desk.database.transaction(tx => desk.activities.storeSummaries(tx, athleteId, 'garmin', [activity]))
-      await desk.list(athleteId, [{ id: '7', start_date: '2026-01-01T00:00:00Z' }])
+        await fixture.database.transaction(tx => fixture.activities.storeSummaries(tx, athleteId, 'garmin', [activity]))
+      await fixture.list(athleteId, [{ id: '7', start_date: '2026-01-01T00:00:00Z' }])
       assert.deepEqual(await garmin(run), all(['7'], 'inserted'))
       assert.deepEqual(await garmin({ ...run, distanceInMeters: 4976.83, durationInSeconds: 1789 }), all(['7'], 'changed'))
-      const { items } = await desk.activities.list(athleteId, { limit: 9 })
+      const { items } = await fixture.activities.list(athleteId, { limit: 9 })
       assert.deepEqual(
         items.map(each => [each.vendor, each.distanceMeters, each.elapsedSeconds]),
         [
@@ -287,12 +287,12 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
     })
 
     test('too many at once is a mistake of ours', async () => {
-      const athleteId = await desk.athlete()
+      const athleteId = await fixture.athlete()
       const many = Array.from({ length: 201 }, (_, n) => ({ id: String(n), start_date: '2026-01-01T00:00:00Z' }))
-      await assert.rejects(desk.list(athleteId, many), /at most 200/)
-      await assert.rejects(desk.detail(athleteId, many.slice(0, 51)), /at most 50/)
-      assert.equal((await desk.list(athleteId, many.slice(0, 200))).size, 200)
-      assert.equal((await desk.list(athleteId, [])).size, 0)
+      await assert.rejects(fixture.list(athleteId, many), /at most 200/)
+      await assert.rejects(fixture.detail(athleteId, many.slice(0, 51)), /at most 50/)
+      assert.equal((await fixture.list(athleteId, many.slice(0, 200))).size, 200)
+      assert.equal((await fixture.list(athleteId, [])).size, 0)
     })
   })
 }

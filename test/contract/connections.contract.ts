@@ -1,7 +1,7 @@
 // Connecting, calling and parting, against the simulated vendors, on every database.
 import { after, before, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { Accounts, Connections, Parting, SecretBox, type Consent, type Eraser } from '../../src/accounts/accounts.ts'
+import { Accounts, Connections, Erasure, SecretBox, type Consent, type Eraser } from '../../src/accounts/accounts.ts'
 import { Calls, type CallOptions } from '../../src/calls/calls.ts'
 import { migrate, type Database } from '../../src/db/db.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
@@ -91,8 +91,8 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
         ).length,
       }),
     }
-    const partingOf = (connections: Connections, days?: number): Parting =>
-      new Parting({ database, clock, newId, connections, erasers: [lapEraser], retentionDays: () => days })
+    const erasureOf = (connections: Connections, days?: number): Erasure =>
+      new Erasure({ database, clock, newId, connections, erasers: [lapEraser], retentionDays: () => days })
     const refreshes = (): number => simulator.control.state()['strava']?.refreshes ?? -1
 
     for (const vendor of vendorNames) {
@@ -104,10 +104,10 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
         const [connection] = await connections.list(athleteId)
         assert.partialDeepStrictEqual(connection, { vendor, status: 'active', missingScopes: [] })
         assert(connection?.vendorAthleteId)
-        const receipt = await partingOf(connections).disconnect(athleteId, vendor)
+        const receipt = await erasureOf(connections).disconnect(athleteId, vendor)
         assert.partialDeepStrictEqual(receipt, { vendor, cause: 'disconnected', counts: { connection: 1 } })
         assert.deepEqual(await connections.list(athleteId), [])
-        assert.equal(await partingOf(connections).disconnect(athleteId, vendor), undefined)
+        assert.equal(await erasureOf(connections).disconnect(athleteId, vendor), undefined)
         await connected(connections, vendor)
       })
     }
@@ -228,16 +228,16 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       for (const [whose, vendor] of laps)
         await database.query('insert into lap values ($1, $2, $3)', [whose, vendor, new Date(clock.now())])
       const account = (await connections.list(athleteId))[0]?.vendorAthleteId ?? ''
-      const parting = partingOf(connections)
-      const receipt = await parting.deauthorised('strava', account)
+      const erasure = erasureOf(connections)
+      const receipt = await erasure.deauthorised('strava', account)
       assert.partialDeepStrictEqual(receipt, { cause: 'deauthorised', counts: { connection: 1, lap: 1 } })
-      assert.equal(await parting.deauthorised('strava', account), undefined)
+      assert.equal(await erasure.deauthorised('strava', account), undefined)
       assert.deepEqual(
         (await database.query('select vendor from lap order by vendor')).map(row => row['vendor']),
         ['garmin', 'strava'],
       )
       assert.deepEqual(
-        (await parting.receipts(athleteId, { limit: 5 })).map(each => each.id),
+        (await erasure.receipts(athleteId, { limit: 5 })).map(each => each.id),
         [receipt?.id],
       )
       await database.query('delete from lap')
@@ -252,13 +252,13 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
           'strava',
           new Date(clock.now() - days * 24 * HOUR_MS),
         ])
-      assert.deepEqual(await partingOf(connections).retain('strava'), [])
-      const receipts = await partingOf(connections, 7).retain('strava')
+      assert.deepEqual(await erasureOf(connections).retain('strava'), [])
+      const receipts = await erasureOf(connections, 7).retain('strava')
       assert.deepEqual(
         receipts.map(each => [each.cause, each.counts]),
         [['retention', { lap: 2 }]],
       )
-      assert.deepEqual(await partingOf(connections, 7).retain('strava'), [])
+      assert.deepEqual(await erasureOf(connections, 7).retain('strava'), [])
       assert.deepEqual(await database.query('select count(*) from lap'), [{ count: 1 }])
       await database.query('delete from lap')
     })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
 import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
-import { eventsOf, lastSyncOf, receiving, stored, worlds } from './imports-desk.ts'
+import { eventsOf, lastSyncOf, receiving, stored, worlds } from './imports-fixture.ts'
 
 const DAY_MS = 86_400_000
 const BACKFILL = /\/backfill\//

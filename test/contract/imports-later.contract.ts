@@ -16,7 +16,7 @@ import {
   stored,
   synced,
   worlds,
-} from './imports-desk.ts'
+} from './imports-fixture.ts'
 
 const ACTIVITIES = 12
 const HOUR_MS = 3_600_000

@@ -3,7 +3,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
-import { detailsAsked, LIST, stored, synced, worlds } from './imports-desk.ts'
+import { detailsAsked, LIST, stored, synced, worlds } from './imports-fixture.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000

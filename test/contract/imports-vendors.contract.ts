@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
 import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
-import { lastSyncOf, receiving, worlds } from './imports-desk.ts'
+import { lastSyncOf, receiving, worlds } from './imports-fixture.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000

@@ -16,7 +16,7 @@ import {
   SMALL,
   stored,
   worlds,
-} from './imports-desk.ts'
+} from './imports-fixture.ts'
 
 const ACTIVITIES = 20
 const edgeAfter = (at: number): number => (Math.floor(at / QUARTER_MS) + 1) * QUARTER_MS

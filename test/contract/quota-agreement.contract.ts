@@ -9,7 +9,7 @@ import { seeded } from '../../src/kernel/random.ts'
 import type { Ticket } from '../../src/quota/budget.ts'
 import type { QuotaSettings } from '../../src/quota/meters.ts'
 import type { PermitNeed, Spent } from '../../src/quota/permit.ts'
-import { Purse } from '../../src/quota/purse.ts'
+import { Limiter } from '../../src/quota/limiter.ts'
 import { vendors } from '../../src/vendors/vendors.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import {
@@ -34,7 +34,7 @@ import {
   strava,
   times,
   write,
-} from './quota-desk.ts'
+} from './quota-fixture.ts'
 
 /** Allowed are 11 and 19 reads, 15 and 26 calls overall; where windows roll a few. */
 export const SMALL: QuotaSettings = {
@@ -49,7 +49,7 @@ export const SMALL: QuotaSettings = {
 }
 
 export type Step =
-  | { readonly do: 'take'; readonly purse: 0 | 1; readonly need: PermitNeed }
+  | { readonly do: 'take'; readonly limiter: 0 | 1; readonly need: PermitNeed }
   /** The end of the nth of the calls under way. */
   | { readonly do: 'giveBack'; readonly nth: number }
   | { readonly do: 'settle'; readonly nth: number; readonly answer: Answer }
@@ -94,9 +94,9 @@ const answer: fc.Arbitrary<Answer> = fc.record({
 })
 
 const nth = fc.nat({ max: 9 })
-const purse = fc.constantFrom(0, 1)
+const limiter = fc.constantFrom(0, 1)
 const take = (needs: readonly PermitNeed[]): fc.Arbitrary<Step> =>
-  fc.record({ do: fc.constant('take'), purse, need: fc.constantFrom(...needs) })
+  fc.record({ do: fc.constant('take'), limiter, need: fc.constantFrom(...needs) })
 const settle: fc.Arbitrary<Step> = fc.record({ do: fc.constant('settle'), nth, answer })
 const offMs = fc.constantFrom(-GUARD - 1, -GUARD, -1, 0, 1, GUARD - 1, GUARD, GUARD + 1)
 const time: fc.Arbitrary<Step> = fc.oneof(
@@ -108,7 +108,7 @@ const time: fc.Arbitrary<Step> = fc.oneof(
 
 /** The first answer has every count, so that calls need not go one at a time from then on. */
 const FIRST: readonly Step[] = [
-  { do: 'take', purse: 0, need: read },
+  { do: 'take', limiter: 0, need: read },
   { do: 'settle', nth: 0, answer: { windows: [{ used: 0 }, { used: 0 }, { used: 0 }, { used: 0 }], refusal: undefined } },
 ]
 
@@ -152,20 +152,20 @@ interface Pair<T> {
   readonly ours: T
   readonly model: T
 }
-type Call = Pair<{ readonly purse: Purse; readonly ticket: Ticket }>
+type Call = Pair<{ readonly limiter: Limiter; readonly ticket: Ticket }>
 
 class Walk {
   readonly #rig: BudgetRig
   readonly #newId: () => string
   readonly #clock = new SetClock(START)
-  readonly #purses: readonly Pair<Purse>[]
+  readonly #purses: readonly Pair<Limiter>[]
   readonly #underWay: Call[] = []
 
   constructor(rig: BudgetRig, newId: () => string) {
     const model = new MemoryBudget({ clock: this.#clock })
-    const purses = (): Pair<Purse> => ({
-      ours: new Purse(rig.budget(this.#clock), SMALL, SOON),
-      model: new Purse(model.another(), SMALL, SOON),
+    const purses = (): Pair<Limiter> => ({
+      ours: new Limiter(rig.budget(this.#clock), SMALL, SOON),
+      model: new Limiter(model.another(), SMALL, SOON),
     })
     this.#rig = rig
     this.#newId = newId
@@ -173,7 +173,7 @@ class Walk {
   }
 
   async go(step: Step): Promise<void> {
-    if (step.do === 'take') await this.#take(step.purse, step.need)
+    if (step.do === 'take') await this.#take(step.limiter, step.need)
     else if (step.do === 'settle' || step.do === 'giveBack') await this.#end(step)
     else {
       const ms = movedBy(step, this.#clock.at) - this.#clock.at
@@ -190,16 +190,16 @@ class Walk {
     assert.deepEqual({ ...ours, ticket: undefined }, { ...model, ticket: undefined })
     if (ours.outcome !== 'granted' || model.outcome !== 'granted') return
     this.#underWay.push({
-      ours: { purse: purses.ours, ticket: ours.ticket },
-      model: { purse: purses.model, ticket: model.ticket },
+      ours: { limiter: purses.ours, ticket: ours.ticket },
+      model: { limiter: purses.model, ticket: model.ticket },
     })
   }
 
   async #end(step: Extract<Step, { nth: number }>): Promise<void> {
     const [call] = this.#underWay.splice(step.nth % Math.max(1, this.#underWay.length), 1)
-    for (const { purse, ticket } of call ? [call.ours, call.model] : []) {
-      if (step.do === 'giveBack') await purse.giveBack(ticket)
-      else await purse.settle(ticket, spentOf(step.answer, ticket.plan, this.#clock.at))
+    for (const { limiter, ticket } of call ? [call.ours, call.model] : []) {
+      if (step.do === 'giveBack') await limiter.giveBack(ticket)
+      else await limiter.settle(ticket, spentOf(step.answer, ticket.plan, this.#clock.at))
     }
   }
 }

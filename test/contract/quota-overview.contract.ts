@@ -176,7 +176,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
     for (const [obstacle, { arrange, at }] of Object.entries(obstacles)) {
       test(`backfill is told when to go on where ${obstacle}, and then it may`, async () => {
         await arrange()
-        assert.equal((await ask({ callClass: 'backfill' })).outcome, 'exhausted')
+        assert.equal((await ask({ callClass: 'backfill' })).outcome, 'refused')
         assert.equal((await quota.vendorState('strava')).nextBackfillAt, at)
         await waitUntil(at)
         assert.equal((await quota.vendorState('strava')).nextBackfillAt, null)
@@ -189,7 +189,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       const { nextBackfillAt } = await quota.vendorState('strava')
       // A hundred melt in a day: at five past ten 57 of them are left, which leaves backfill 893 of 950.
       assert(nextBackfillAt !== null && nextBackfillAt < MIDNIGHT)
-      assert.equal((await ask({ callClass: 'backfill' })).outcome, 'exhausted')
+      assert.equal((await ask({ callClass: 'backfill' })).outcome, 'refused')
       await waitUntil(nextBackfillAt)
       granted(await ask({ callClass: 'backfill' }))
     })
@@ -199,7 +199,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       await hear(saying(1, 1))
       for (let taken = 0; taken < 80; taken++) granted(await ask())
       await waitUntil(QUARTER_END + GUARD_MS)
-      assert.equal((await ask({ callClass: 'backfill' })).outcome, 'exhausted')
+      assert.equal((await ask({ callClass: 'backfill' })).outcome, 'refused')
       assert.equal((await quota.vendorState('strava')).nextBackfillAt, QUARTER_END + 15 * MINUTE_MS + GUARD_MS)
     })
 
@@ -320,9 +320,9 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
         const need = { vendor: 'strava', endpoint: 'activity', cost: COSTS.strava, athleteId: ada } as const
         return (await quota.take({ ...need, callClass: 'backfill', rank })).outcome
       }
-      assert.deepEqual([await ranked(1), await ranked(3), await ranked(2)], ['granted', 'exhausted', 'exhausted'])
+      assert.deepEqual([await ranked(1), await ranked(3), await ranked(2)], ['granted', 'refused', 'refused'])
       await quota.leave({ vendor: 'strava', athleteId: ada, rank: 1 })
-      assert.deepEqual([await ranked(2), await ranked(3)], ['granted', 'exhausted'])
+      assert.deepEqual([await ranked(2), await ranked(3)], ['granted', 'refused'])
       await quota.leave({ vendor: 'strava', athleteId: ada, rank: 2 })
       assert.equal(await ranked(3), 'granted')
     })

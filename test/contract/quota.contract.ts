@@ -10,13 +10,13 @@ import {
   ADA,
   type BudgetRig,
   DAY,
-  Desk,
+  LimiterFixture,
   GUARD,
   MIDNIGHT,
   MINUTE,
   NEXT,
   NOON,
-  type NewDesk,
+  type NewLimiterFixture,
   QUARTER,
   SECOND,
   START,
@@ -35,8 +35,8 @@ import {
   strava,
   times,
   write,
-} from './quota-desk.ts'
-import { crowdLaws, refusalLaws, reportLaws } from './quota-lessons.contract.ts'
+} from './quota-fixture.ts'
+import { crowdLaws, refusalLaws, reportLaws } from './quota-regressions.contract.ts'
 
 export interface Differences {
   /** The ledger knows each call by its row. Redis and the model keep numbers only, so their callers end a call once. */
@@ -58,30 +58,30 @@ export function budgetContract(name: string, open: () => Promise<BudgetRig>, dif
       clock = new SetClock(START)
     })
     const newId = idMaker(new VirtualClock(START), seeded(1))
-    const desk: NewDesk = settings => new Desk(rig, clock, newId, settings)
+    const limiter: NewLimiterFixture = settings => new LimiterFixture(rig, clock, newId, settings)
 
     describe('counting', () => {
-      countingLaws(desk)
+      countingLaws(limiter)
     })
     describe('edges', () => {
-      edgeLaws(desk)
+      edgeLaws(limiter)
     })
     describe('ends', () => {
-      endingLaws(desk, differences)
+      endingLaws(limiter, differences)
     })
     describe('lessons', () => {
-      reportLaws(desk)
-      refusalLaws(desk)
+      reportLaws(limiter)
+      refusalLaws(limiter)
     })
     describe('crowds', () => {
-      crowdLaws(desk)
+      crowdLaws(limiter)
     })
   })
 }
 
-function countingLaws(desk: NewDesk): void {
+function countingLaws(limiter: NewLimiterFixture): void {
   test('a call is counted in all of its windows or in none', async () => {
-    const one = desk()
+    const one = limiter()
     await one.hear()
     await one.spend(read, 95)
     for (let n = 0; n < 3; n++) await one.refused(read, 'limit', 'read', '15min', NEXT)
@@ -91,7 +91,7 @@ function countingLaws(desk: NewDesk): void {
   })
 
   test('a full overall pool leaves the read pool as it is', async () => {
-    const one = desk(limited({ read: [100, 1_000], overall: [40, 2_000] }))
+    const one = limiter(limited({ read: [100, 1_000], overall: [40, 2_000] }))
     await one.hear()
     await one.spend(write, 37)
     for (let n = 0; n < 3; n++) await one.refused(read, 'limit', 'overall', '15min', NEXT)
@@ -99,7 +99,7 @@ function countingLaws(desk: NewDesk): void {
   })
 
   test('a window allows its limit less the buffer, a day too, and both begin anew', async () => {
-    const one = desk()
+    const one = limiter()
     for (let quarter = 0; quarter < 10; quarter++) {
       await one.hear()
       await one.spend(read, 94)
@@ -115,7 +115,7 @@ function countingLaws(desk: NewDesk): void {
   })
 
   test('a window whose edges are unknown allows half of that', async () => {
-    const one = desk()
+    const one = limiter()
     await one.spend(sleep, 46)
     assert.equal(await one.left(sleep), 1)
     await one.spend(sleep)
@@ -127,7 +127,7 @@ function countingLaws(desk: NewDesk): void {
   })
 
   test('history is priced in days', async () => {
-    const one = desk()
+    const one = limiter()
     const month: PermitNeed = {
       ...days,
       cost: [
@@ -143,7 +143,7 @@ function countingLaws(desk: NewDesk): void {
   })
 
   test('backfill leaves twenty calls of a window to live ones', async () => {
-    const one = desk()
+    const one = limiter()
     await one.hear()
     await one.spend(backfill, 74)
     await one.spend(backfill)
@@ -160,7 +160,7 @@ function countingLaws(desk: NewDesk): void {
     ['23:50:00', DAY - 10 * MINUTE, 0, 10 * MINUTE + GUARD],
   ] as const) {
     test(`at ${time} backfill leaves ${kept} calls of the day to live ones`, async () => {
-      const one = desk(limited({ read: [5_000, 1_000] }))
+      const one = limiter(limited({ read: [5_000, 1_000] }))
       await one.at(MIDNIGHT + sinceMidnight)
       await one.spend(backfill, 949 - kept)
       await one.spend(backfill)
@@ -170,7 +170,7 @@ function countingLaws(desk: NewDesk): void {
   }
 
   test('what has melted when a refusal said so can be taken, and no more', async () => {
-    const one = desk(limited({ read: [5_000, 1_000] }))
+    const one = limiter(limited({ read: [5_000, 1_000] }))
     await one.at(NOON + MINUTE)
     await one.spend(backfill, 901)
     await one.refused(backfill, 'reserve', 'read', 'day', NOON + MINUTE + 8_640 * SECOND)
@@ -186,7 +186,7 @@ const EDGES = [
   { window: 'day', edge: MIDNIGHT + DAY, settings: limited({ read: [1_000, 20] }) },
 ] as const
 
-function edgeLaws(desk: NewDesk): void {
+function edgeLaws(limiter: NewLimiterFixture): void {
   for (const { window, edge, settings } of EDGES) {
     for (const [ms, after] of [
       [-GUARD - 1, 19],
@@ -194,7 +194,7 @@ function edgeLaws(desk: NewDesk): void {
       [-1, 14],
     ] as const) {
       test(`five live calls ${ms} ms from the edge of a ${window} leave 14 before it and ${after} after it`, async () => {
-        const one = desk(settings)
+        const one = limiter(settings)
         await one.at(edge + ms)
         await one.spend(read, 5)
         assert.equal(await one.left(read), 14)
@@ -209,7 +209,7 @@ function edgeLaws(desk: NewDesk): void {
       [GUARD, 19],
     ] as const) {
       test(`${ms} ms after the edge of a ${window} that was nearly full ${sinceThen} live calls may go`, async () => {
-        const one = desk(settings)
+        const one = limiter(settings)
         await one.at(edge - MINUTE)
         await one.spend(read, 17)
         await one.at(edge + ms)
@@ -228,7 +228,7 @@ function edgeLaws(desk: NewDesk): void {
     }
 
     test(`backfill does not go near the edge of a ${window}`, async () => {
-      const one = desk(settings)
+      const one = limiter(settings)
       for (const ms of [-GUARD, -1, 0, GUARD - 1]) {
         await one.at(edge + ms)
         await one.refused(backfill, 'yield', 'read', '15min', edge + GUARD)
@@ -241,7 +241,7 @@ function edgeLaws(desk: NewDesk): void {
     })
 
     test(`calls under way at the edge of a ${window} count after it, settled or not`, async () => {
-      const one = desk(settings)
+      const one = limiter(settings)
       await one.at(edge - MINUTE)
       await one.hear()
       const [settled, returned, unsettled] = [
@@ -263,7 +263,7 @@ function edgeLaws(desk: NewDesk): void {
     })
 
     test(`a call that was charged on both sides of the edge of a ${window} is not counted again when it is settled`, async () => {
-      const one = desk(settings)
+      const one = limiter(settings)
       await one.at(edge - 1)
       const underWay = await one.send(read)
       await one.at(edge + MINUTE)
@@ -274,7 +274,7 @@ function edgeLaws(desk: NewDesk): void {
   }
 
   test('a call under way counts in the next window only, until it is settled in a later one', async () => {
-    const one = desk()
+    const one = limiter()
     const underWay = await one.send(times(read, 10))
     await one.at(START + QUARTER)
     assert.equal(await one.left(read), 85)
@@ -285,7 +285,7 @@ function edgeLaws(desk: NewDesk): void {
   })
 
   test('a call of the last quarter of a day is carried into the first quarter of the next, not further', async () => {
-    const one = desk(limited({ read: [1_000, 20] }))
+    const one = limiter(limited({ read: [1_000, 20] }))
     await one.at(MIDNIGHT + DAY - MINUTE)
     await one.send(times(read, 5))
     await one.at(MIDNIGHT + DAY + QUARTER - GUARD - 1)
@@ -295,9 +295,9 @@ function edgeLaws(desk: NewDesk): void {
   })
 }
 
-function endingLaws(desk: NewDesk, { endsOnce }: Differences): void {
+function endingLaws(limiter: NewLimiterFixture, { endsOnce }: Differences): void {
   test('a permit that is given back can be taken again', async () => {
-    const one = desk()
+    const one = limiter()
     await one.hear()
     await one.spend(read, 94)
     const last = await one.send(read)
@@ -308,16 +308,16 @@ function endingLaws(desk: NewDesk, { endsOnce }: Differences): void {
   })
 
   test('a permit that is never settled counts as spent', async () => {
-    const one = desk()
+    const one = limiter()
     await one.hear()
     await one.send(times(read, 95))
     await one.at(NEXT - 2 * GUARD - 1)
-    await desk().refused(read, 'limit', 'read', '15min', NEXT)
+    await limiter().refused(read, 'limit', 'read', '15min', NEXT)
   })
 
   if (endsOnce) {
     test('a call that has ended cannot end again', async () => {
-      const one = desk()
+      const one = limiter()
       await one.hear()
       const [settled, returned] = [await one.send(times(read, 10)), await one.send(times(read, 10))]
       await one.send(times(read, 30))

@@ -7,7 +7,7 @@ import { idMaker } from '../../src/kernel/ids.ts'
 import { seeded } from '../../src/kernel/random.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import type { Ticket } from '../../src/quota/budget.ts'
-import { Purse } from '../../src/quota/purse.ts'
+import { Limiter } from '../../src/quota/limiter.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import { openMigrated } from '../stores.ts'
 import { budgetAgreement, movedBy, SMALL, spentOf, stepsOf, type Step } from './quota-agreement.contract.ts'
@@ -26,7 +26,7 @@ import {
   times,
   ok,
   type BudgetRig,
-} from './quota-desk.ts'
+} from './quota-fixture.ts'
 import { budgetContract } from './quota.contract.ts'
 
 const memory = (): Promise<BudgetRig> => {
@@ -66,7 +66,7 @@ test('a wiped model is refilled from the ledger before it grants anything, and o
   const clock = new SetClock(START)
   const ledger = new LedgerBudget({ database, clock })
   const copy = new MemoryBudget({ clock, ledger })
-  const [truth, purse] = [new Purse(ledger, SETTINGS, SOON), new Purse(copy, SETTINGS, SOON)]
+  const [truth, limiter] = [new Limiter(ledger, SETTINGS, SOON), new Limiter(copy, SETTINGS, SOON)]
   const newId = idMaker(clock, seeded(4))
   const first = await truth.ask(newId(), times(read, 5))
   assert(first.outcome === 'granted')
@@ -74,13 +74,13 @@ test('a wiped model is refilled from the ledger before it grants anything, and o
   await truth.ask(newId(), times(read, 7))
   for (let n = 0; n < 2; n++) {
     copy.wipe()
-    assert.deepEqual({ ...(await purse.ask('a', read)), ticket: 0 }, { outcome: 'granted', remaining: 57 - 27 - 1, ticket: 0 })
+    assert.deepEqual({ ...(await limiter.ask('a', read)), ticket: 0 }, { outcome: 'granted', remaining: 57 - 27 - 1, ticket: 0 })
   }
   clock.at = START + QUARTER
   copy.wipe()
-  assert.deepEqual({ ...(await purse.ask('b', read)), ticket: 0 }, { outcome: 'granted', remaining: 57 - 7 - 1, ticket: 0 })
+  assert.deepEqual({ ...(await limiter.ask('b', read)), ticket: 0 }, { outcome: 'granted', remaining: 57 - 7 - 1, ticket: 0 })
   copy.away = true
-  assert.deepEqual(await purse.ask('c', read), { outcome: 'unavailable' })
+  assert.deepEqual(await limiter.ask('c', read), { outcome: 'unavailable' })
 })
 
 /** A call that left, and when it can have reached the vendor, by the vendor's clock. */
@@ -94,31 +94,31 @@ interface Sent {
 async function sentIn(steps: readonly Step[]): Promise<Sent[]> {
   const clock = new SetClock(START)
   const budget = new MemoryBudget({ clock })
-  const purses = [budget, budget.another()].map(one => new Purse(one, SMALL, SOON))
-  const [sent, underWay]: [Sent[], { purse: Purse; call: Sent }[]] = [[], []]
+  const purses = [budget, budget.another()].map(one => new Limiter(one, SMALL, SOON))
+  const [sent, underWay]: [Sent[], { limiter: Limiter; call: Sent }[]] = [[], []]
   for (const step of steps) {
     clock.at = movedBy(step, clock.at)
     if (step.do === 'take') {
-      const purse = purses[step.purse]
-      const answer = await purse?.ask('id', step.need)
-      if (purse === undefined || answer?.outcome !== 'granted') continue
+      const limiter = purses[step.limiter]
+      const answer = await limiter?.ask('id', step.need)
+      if (limiter === undefined || answer?.outcome !== 'granted') continue
       const guardMs = step.need.vendor === 'strava' ? GUARD : 0
       const call = { ticket: answer.ticket, earliest: clock.at - guardMs, latest: clock.at + guardMs }
       sent.push(call)
-      underWay.push({ purse, call })
+      underWay.push({ limiter, call })
     } else if (step.do === 'settle' || step.do === 'giveBack') {
       const [ended] = underWay.splice(step.nth % Math.max(1, underWay.length), 1)
       if (ended === undefined) continue
-      const { purse, call } = ended
+      const { limiter, call } = ended
       if (step.do === 'settle') {
         const windows = step.answer.windows.map(({ used = 0 }) => ({ used }))
-        await purse.settle(call.ticket, spentOf({ windows, refusal: undefined }, call.ticket.plan, clock.at))
+        await limiter.settle(call.ticket, spentOf({ windows, refusal: undefined }, call.ticket.plan, clock.at))
         // Under way for so long it may have arrived at any time; nobody waits longer than the settings say.
         const shortestMs = Math.min(...call.ticket.plan.charges.map(({ meter }) => meter.windowMs))
         if (clock.at - call.ticket.at < Math.min(shortestMs, SMALL.underWayMs ?? 0)) call.latest = Math.max(call.latest, clock.at)
       } else {
         sent.splice(sent.indexOf(call), 1)
-        await purse.giveBack(call.ticket)
+        await limiter.giveBack(call.ticket)
       }
     }
   }

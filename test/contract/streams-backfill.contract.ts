@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { MINUTE_MS, type StreamProcess, type StreamWorld } from '../stream-world.ts'
-import { awayable, drained, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
+import { awayable, drained, STREAMS, streamWorlds, WIDE } from './streams-fixture.ts'
 
 const ACTIVITIES = 12
 const FEW = { activities: ACTIVITIES, ...WIDE } as const
@@ -221,7 +221,7 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
     test('stops at once while the budget is away, and goes on by itself', async () => {
       const the = await world(FEW)
       const budget = awayable(the)
-      const process = the.process({ front: budget })
+      const process = the.process({ cache: budget })
       await the.run(async () => {
         await the.connect(process)
         await process.start()

@@ -5,7 +5,7 @@ import type { Database } from '../../src/db/db.ts'
 import type { GarminActivityDetails } from '../../src/vendors/vendors.ts'
 import type { StreamWorld } from '../stream-world.ts'
 import { until } from '../waiting.ts'
-import { eventsOf, streamWorlds, WIDE } from './streams-desk.ts'
+import { eventsOf, streamWorlds, WIDE } from './streams-fixture.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -101,7 +101,7 @@ export function streamsGarminContract(name: string, open: () => Promise<Database
         assert.match(row.error ?? '', /^waiting_for_vendor/)
         const waits = (row.deferredUntil?.getTime() ?? 0) - the.clock.now()
         assert(waits > HOUR_MS - 3 * 60_000 && waits <= HOUR_MS)
-        const answer = await process.streams.moveToFront(the.athleteId, id, { waitMs: 1_000 })
+        const answer = await process.streams.fetchOnDemand(the.athleteId, id, { waitMs: 1_000 })
         assert.partialDeepStrictEqual(answer, { status: 'deferred', reason: 'waiting_for_vendor', retry_at: row.deferredUntil })
         await the.clock.sleep(2 * HOUR_MS + HOUR_MS / 2)
         assert.deepEqual(await the.row(id), row)

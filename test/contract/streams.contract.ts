@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { Slots } from '../../src/kernel/slots.ts'
 import { MINUTE_MS, QUARTER_MS, SETTLE_MS } from '../stream-world.ts'
-import { awayable, drained, eventsOf, heard, listed, STREAMS, streamWorlds, WIDE, LOG_FIELDS } from './streams-desk.ts'
+import { awayable, drained, eventsOf, heard, listed, STREAMS, streamWorlds, WIDE, LOG_FIELDS } from './streams-fixture.ts'
 
 const FEW = { activities: 3, ...WIDE } as const
 const edgeAfter = (at: number): number => (Math.floor(at / QUARTER_MS) + 1) * QUARTER_MS
@@ -54,7 +54,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         const { outcome } = await process.streams.fetchLive(before.id)
         assert.equal(outcome, 'refused')
         assert.deepEqual(await the.row(before.id), before)
-        const answer = await process.streams.moveToFront(the.athleteId, before.id, { waitMs: 0 })
+        const answer = await process.streams.fetchOnDemand(the.athleteId, before.id, { waitMs: 0 })
         assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'rate_limited' })
       })
       assert.equal(the.asked.length, 0)
@@ -78,13 +78,13 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
     test('while the budget is away a live one stays pending, and says so', async () => {
       const the = await world(FEW)
       const budget = awayable(the)
-      const process = the.process({ front: budget })
+      const process = the.process({ cache: budget })
       await the.run(async () => {
         const before = await listed(the, process)
         budget.away = true
         assert.deepEqual(await process.streams.fetchLive(before.id), { outcome: 'refused', retryAt: undefined })
         assert.deepEqual(await the.row(before.id), before)
-        const answer = await process.streams.moveToFront(the.athleteId, before.id, { waitMs: 1_000 })
+        const answer = await process.streams.fetchOnDemand(the.athleteId, before.id, { waitMs: 1_000 })
         assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'budget_unavailable' })
         budget.away = false
         assert.equal((await process.streams.fetchLive(before.id)).outcome, 'success')

@@ -10,14 +10,14 @@ import { seeded } from '../../src/kernel/random.ts'
 import { SINGLE_FILE_MS } from '../../src/quota/budget.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import { RedisBudget } from '../../src/quota/budget-redis.ts'
-import { Purse } from '../../src/quota/purse.ts'
+import { Limiter } from '../../src/quota/limiter.ts'
 import { openRedis, type Redis } from '../../src/redis/redis.ts'
 import { budgetAgreement } from '../contract/quota-agreement.contract.ts'
 import {
   ADA,
   BOB,
   DAY,
-  Desk,
+  LimiterFixture,
   night,
   QUARTER,
   read,
@@ -26,7 +26,7 @@ import {
   SOON,
   START,
   type BudgetRig,
-} from '../contract/quota-desk.ts'
+} from '../contract/quota-fixture.ts'
 import { budgetContract } from '../contract/quota.contract.ts'
 import { EMPTY_LEDGER } from '../memory-budget.ts'
 import { startProgram } from '../programs/child.ts'
@@ -123,7 +123,7 @@ for (const [name, open] of [
   test(`four processes of fifty takers each get exactly what is allowed: ${name}`, async () => {
     const rig = await open()
     try {
-      await new Desk(rig, new SetClock(START), newId).hear()
+      await new LimiterFixture(rig, new SetClock(START), newId).hear()
       const answers = await takers(rig.url)
       assert.deepEqual(answers.toSorted(), [
         ...Array.from({ length: 95 }, () => 'granted'),
@@ -149,7 +149,7 @@ describe('keys in Redis', () => {
   })
 
   test('counts are plain numbers under the names that the documents give, tagged by vendor, and expire', async () => {
-    const one = new Desk(rig, new SetClock(START), newId)
+    const one = new LimiterFixture(rig, new SetClock(START), newId)
     await one.hear()
     await one.grant(read)
     await one.spend(read)
@@ -174,7 +174,7 @@ describe('keys in Redis', () => {
   })
 
   test('nothing stays for ever, whatever happened to it', async () => {
-    const one = new Desk(rig, new SetClock(START), newId)
+    const one = new LimiterFixture(rig, new SetClock(START), newId)
     const returned = await one.send(read)
     await returned.giveBack()
     const late = await one.send(read)
@@ -207,12 +207,12 @@ describe('keys in Redis', () => {
   /** Makes a call as a new process does. */
   async function timed(clock: Clock): Promise<{ at: number }> {
     const [budget, before] = [rig.timed(clock), await serverNow()]
-    const purse = new Purse(budget, SETTINGS, SOON)
-    const answer = await purse.ask(newId(), read)
+    const limiter = new Limiter(budget, SETTINGS, SOON)
+    const answer = await limiter.ask(newId(), read)
     assert(answer.outcome === 'granted', JSON.stringify(answer))
     const { at } = answer.ticket
     assert(at >= before && at <= (await serverNow()), `${at} is not the server's time`)
-    await purse.settle(answer.ticket, { outcome: 'ok', status: 200, report: undefined, refusal: undefined })
+    await limiter.settle(answer.ticket, { outcome: 'ok', status: 200, report: undefined, refusal: undefined })
     return { at }
   }
 

@@ -10,7 +10,7 @@ import { lockContract } from '../contract/lock.contract.ts'
 import { rowLocks } from '../contract/lock-rows.ts'
 import { streamLifecycleContract } from '../contract/stream-lifecycle.contract.ts'
 import { streamsBackfillContract } from '../contract/streams-backfill.contract.ts'
-import { streamsFrontContract } from '../contract/streams-front.contract.ts'
+import { streamsOnDemandContract } from '../contract/streams-on-demand.contract.ts'
 import { streamsGarminContract } from '../contract/streams-garmin.contract.ts'
 import { streamsClaimContract } from '../contract/streams-claim.contract.ts'
 import { streamsContract } from '../contract/streams.contract.ts'
@@ -31,7 +31,7 @@ for (const contract of [
   streamsContract,
   streamsClaimContract,
   streamsBackfillContract,
-  streamsFrontContract,
+  streamsOnDemandContract,
   streamsGarminContract,
 ])
   contract('postgres', open)
@@ -139,7 +139,7 @@ describe('streams among real processes', () => {
       "select id from activity where stream_fetch_status = 'pending' limit 1",
     )
     assert(waiting)
-    const answer = await streams.moveToFront(athleteId, waiting.id, { waitMs: 5_000 })
+    const answer = await streams.fetchOnDemand(athleteId, waiting.id, { waitMs: 5_000 })
     assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'budget_unavailable' })
     await server.restart()
     await until(async () => JSON.stringify(await states()) === '[{"status":"success","count":40}]')

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { after, describe, test, type TestContext } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { httpServer, type App, type HttpServer } from '../../src/http/http.ts'
-import { hear, type Facts } from '../../src/kernel/channels.ts'
+import { hear, type Diagnostics } from '../../src/kernel/channels.ts'
 import { openHttp } from '../http-fixture.ts'
 
 const HOST = '127.0.0.1'
@@ -124,7 +124,7 @@ describe('the server', () => {
 
   test('tells of a client that left before it was answered', async t => {
     const there = await served(t)
-    const facts: Facts['paceline:request'][] = []
+    const facts: Diagnostics['paceline:request'][] = []
     t.after(hear('paceline:request', fact => void facts.push(fact)))
     const client = await dial(there, t)
     client.write(GET('/gated'))

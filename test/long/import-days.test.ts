@@ -1,6 +1,6 @@
 // The full form of the imports' simulation: a history of 4,100 over days, with Strava's own limits, and windows that are used up whole.
 import { describe, test } from 'node:test'
-import { worlds } from '../contract/imports-desk.ts'
+import { worlds } from '../contract/imports-fixture.ts'
 import { assertPausesOfDays, assertThrifty, journey, optionsOf } from '../simulation/import-journey.ts'
 import { openMemory } from '../stores.ts'
 

@@ -8,9 +8,9 @@ import { secure } from '../../src/kernel/random.ts'
 import type { Budget } from '../../src/quota/budget.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import { RedisBudget } from '../../src/quota/budget-redis.ts'
-import { Purse } from '../../src/quota/purse.ts'
+import { Limiter } from '../../src/quota/limiter.ts'
 import { openRedis } from '../../src/redis/redis.ts'
-import { read, SETTINGS, SOON } from '../contract/quota-desk.ts'
+import { read, SETTINGS, SOON } from '../contract/quota-fixture.ts'
 import { EMPTY_LEDGER } from '../memory-budget.ts'
 
 const [, , url = '', at = '', count = ''] = process.argv
@@ -29,11 +29,11 @@ async function open(): Promise<{ budget: Budget; close(): Promise<void> }> {
 }
 
 const opened = await open()
-const purse = new Purse(opened.budget, SETTINGS, SOON)
+const limiter = new Limiter(opened.budget, SETTINGS, SOON)
 const newId = idMaker(real, secure())
 const take = async (): Promise<string> => {
-  const answer = await purse.ask(newId(), read)
-  return answer.outcome === 'exhausted' ? answer.cause : answer.outcome
+  const answer = await limiter.ask(newId(), read)
+  return answer.outcome === 'refused' ? answer.cause : answer.outcome
 }
 process.stdout.write('ready\n')
 await once(process.stdin, 'data')

@@ -2,7 +2,7 @@
 // from the instants at which requests arrived.
 import type { Database } from '../../src/db/db.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
-import type { FrontServer } from './front.ts'
+import type { CacheServer } from './budget-cache.ts'
 import { BUFFER, GUARD_MS, type Traits } from './traits.ts'
 import type { Arrival, Wire } from './wire.ts'
 import { DAY_MS, QUARTER_MS } from './workload.ts'
@@ -14,7 +14,7 @@ export interface Run {
   readonly wire: Wire
   readonly simulator: Simulator
   readonly database: Database
-  readonly server: FrontServer | undefined
+  readonly server: CacheServer | undefined
   /** Permits that were given back because their request never left. */
   readonly returned: ReadonlySet<string>
   /** Arrivals whose answers one of our processes lived to take into account. */

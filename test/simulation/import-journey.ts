@@ -1,7 +1,7 @@
 // One import from the consent to its end on virtual time, with every pause that was told on the way, held against what was possible.
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { assertWhole, DETAIL, LIST } from '../contract/imports-desk.ts'
+import { assertWhole, DETAIL, LIST } from '../contract/imports-fixture.ts'
 import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
 import { DAY_MS, QUARTER_MS, soonest, type Allowance } from './import-allowance.ts'
 

@@ -2,7 +2,7 @@
 // older streams.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { DETAIL, worlds } from '../contract/imports-desk.ts'
+import { DETAIL, worlds } from '../contract/imports-fixture.ts'
 import { openMemory } from '../stores.ts'
 
 const STREAMS = /^\/activities\/(\d+)\/streams$/

@@ -2,7 +2,7 @@
 // long history, and 95 calls a window, are in test/long/import-days.test.ts; here a smaller vendor makes days of a shorter one.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { worlds } from '../contract/imports-desk.ts'
+import { worlds } from '../contract/imports-fixture.ts'
 import { openMemory } from '../stores.ts'
 import type { Allowance } from './import-allowance.ts'
 import { assertPausesOfDays, assertThrifty, journey, optionsOf } from './import-journey.ts'

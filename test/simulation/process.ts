@@ -22,7 +22,7 @@ export interface ProcessParts {
   readonly wire: Wire
   /** One round trip to the database takes up to this long, either way. */
   readonly databaseMs: number
-  readonly front: ((process: Process) => NonNullable<QuotaParts['front']>) | undefined
+  readonly cache: ((process: Process) => NonNullable<QuotaParts['cache']>) | undefined
   /** An answer of the vendor was taken into account. */
   readonly onSettled: (arrival: Arrival) => void
   readonly onReturned: (permitId: string) => void
@@ -54,14 +54,14 @@ export class Process {
     this.clock = new SkewedClock(parts.truth, parts.skew, work => this.lasting(work))
     const slots = new Slots(SLOTS)
     const newId = idMaker(this.clock, seeded(parts.seed + 1))
-    const front = parts.front?.(this)
+    const cache = parts.cache?.(this)
     this.quota = new Quota({
       database: this.#database(),
       clock: this.clock,
       newId: () => this.#noted(newId()),
       settings: parts.settings,
       serverTime: false,
-      ...(front && { front }),
+      ...(cache && { cache }),
     })
     this.#calls = new Calls({
       fetch: this.#fetch,

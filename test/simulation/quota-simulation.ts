@@ -9,7 +9,7 @@ import { openSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import { connect, type Session } from '../../src/simulator/visitor.ts'
 import { openMigrated } from '../stores.ts'
 import { audit, type Verdict } from './auditor.ts'
-import { FrontServer } from './front.ts'
+import { CacheServer } from './budget-cache.ts'
 import { Process, type ProcessParts } from './process.ts'
 import type { Skew } from './skewed-clock.ts'
 import { BUFFER, GUARD_MS, traitsOf, type Traits } from './traits.ts'
@@ -51,7 +51,7 @@ class World {
   readonly #clock: VirtualClock
   readonly #simulator: Simulator
   readonly #wire: Wire
-  readonly #server: FrontServer | undefined
+  readonly #server: CacheServer | undefined
   readonly #startAt = MIDNIGHT - LEAD_MS
   readonly #endAt: number
   readonly #processes: Process[] = []
@@ -82,7 +82,7 @@ class World {
       vendor: (url, init) => this.#simulator.fetch(url, init),
       weather: weatherOf(traits),
     })
-    this.#server = traits.hasFront ? new FrontServer(this.#clock, this.#skew(), database) : undefined
+    this.#server = traits.hasCache ? new CacheServer(this.#clock, this.#skew(), database) : undefined
   }
 
   async run(): Promise<Report> {
@@ -143,7 +143,7 @@ class World {
       settings: settingsOf(this.#traits),
       wire: this.#wire,
       databaseMs: this.#traits.isCalm ? 20 : 200,
-      front: server && (process => server.for(process)),
+      cache: server && (process => server.for(process)),
       onSettled: arrival => this.#settled.push(arrival),
       onReturned: permitId => this.#returned.add(permitId),
     }

@@ -6,18 +6,18 @@ import { simulateQuota } from './quota-simulation.ts'
 import type { Traits } from './traits.ts'
 
 const WORLDS: readonly [seed: number, what: string, given: Partial<Traits>][] = [
-  [1, 'more than a day alone', { days: 1.3, isCalm: true, hasFront: true, isAbsentLong: false, neighbour: 'none' }],
-  [2, 'a day on a rough network', { days: 1, limit: 40, dayLimit: 600, isCalm: false, hasFront: true, neighbour: 'none' }],
-  [4, 'a day beside a modest program', { days: 1, limit: 40, dayLimit: 600, isCalm: true, hasFront: true, neighbour: 'modest' }],
+  [1, 'more than a day alone', { days: 1.3, isCalm: true, hasCache: true, isAbsentLong: false, neighbour: 'none' }],
+  [2, 'a day on a rough network', { days: 1, limit: 40, dayLimit: 600, isCalm: false, hasCache: true, neighbour: 'none' }],
+  [4, 'a day beside a modest program', { days: 1, limit: 40, dayLimit: 600, isCalm: true, hasCache: true, neighbour: 'modest' }],
   [
     60,
     'hours beside a greedy one',
-    { days: 0.1, limit: 20, dayLimit: 2_000, isCalm: true, hasFront: false, neighbour: 'greedy' },
+    { days: 0.1, limit: 20, dayLimit: 2_000, isCalm: true, hasCache: false, neighbour: 'greedy' },
   ],
   [
     7,
     'hours beside a greedy one, with a budget server',
-    { days: 0.3, limit: 20, dayLimit: 400, hasFront: true, neighbour: 'greedy' },
+    { days: 0.3, limit: 20, dayLimit: 400, hasCache: true, neighbour: 'greedy' },
   ],
 ]
 

@@ -1,7 +1,7 @@
 // A long history's streams in the smallest possible number of windows, and none asked for twice.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { streamWorlds } from '../contract/streams-desk.ts'
+import { streamWorlds } from '../contract/streams-fixture.ts'
 import { openMemory } from '../stores.ts'
 
 const ACTIVITIES = 700

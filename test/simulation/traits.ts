@@ -12,7 +12,7 @@ export interface Traits {
   readonly processes: number
   /** Transit and clock error stay within the guard band. */
   readonly isCalm: boolean
-  readonly hasFront: boolean
+  readonly hasCache: boolean
   /** The budget server is away for hours. */
   readonly isAbsentLong: boolean
   /** Another program of the same application; `modest`: between two of our answers it spends no more than the buffer. */
@@ -22,10 +22,10 @@ export interface Traits {
 export function traitsOf(seed: number, given: Partial<Traits> = {}): Traits {
   const random = seeded(seed)
   const happens = (chance: number): boolean => random.next() < chance
-  const [processes, isCalm, hasFront] = [between(random, 3, 4), happens(0.6), happens(0.75)]
-  const isAbsentLong = hasFront && happens(0.2)
+  const [processes, isCalm, hasCache] = [between(random, 3, 4), happens(0.6), happens(0.75)]
+  const isAbsentLong = hasCache && happens(0.2)
   const neighbour = happens(0.6) ? 'none' : happens(0.5) ? 'modest' : 'greedy'
-  return { seed, days: 3, limit: 100, dayLimit: 1_000, processes, isCalm, hasFront, isAbsentLong, neighbour, ...given }
+  return { seed, days: 3, limit: 100, dayLimit: 1_000, processes, isCalm, hasCache, isAbsentLong, neighbour, ...given }
 }
 
 /** The part of every limit that is left unused. */

@@ -7,10 +7,10 @@ import { idMaker } from '../../src/kernel/ids.ts'
 import { between, seeded, type Random } from '../../src/kernel/random.ts'
 import type { Counted } from '../../src/quota/budget-ledger.ts'
 import { sharedPools } from '../../src/quota/pace.ts'
-import { Purse } from '../../src/quota/purse.ts'
+import { Limiter } from '../../src/quota/limiter.ts'
 import { Quota, type PermitNeed, type PermitSource, type QuotaSettings, type Spent } from '../../src/quota/quota.ts'
 import { statesOf, type MeterState } from '../../src/quota/state.ts'
-import { NO_TERMS, writeTerms } from '../../src/quota/terms.ts'
+import { NOTHING_LEARNED, writeLearned } from '../../src/quota/learned-limits.ts'
 import type { RateReport } from '../../src/vendors/vendors.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 
@@ -143,7 +143,7 @@ export async function call(
   [from, to] = USUAL,
 ): Promise<number | undefined> {
   const answer = await take(need)
-  if (answer.outcome === 'exhausted') return answer.resetAt
+  if (answer.outcome === 'refused') return answer.resetAt
   if (answer.outcome === 'unavailable') throw new Error('the budget cannot be asked')
   const report = vendor.answer(clock.now())
   await clock.sleep(between(random, from, to))
@@ -170,29 +170,29 @@ export function loneWorld({ seed, startAt, limits, usedToday }: Scene): LoneWorl
   const vendor = new CountingVendor(limits)
   // Spent in the morning: the present quarter is untouched.
   if (usedToday > 0) vendor.answer(startAt - (startAt % DAY_MS), usedToday)
-  const terms = writeTerms(NO_TERMS, startAt)
+  const learned = writeLearned(NOTHING_LEARNED, startAt)
   const ledger = {
-    current: () => Promise.resolve(terms),
+    current: () => Promise.resolve(learned),
     windows: () => Promise.resolve(vendor.counted()),
     now: () => clock.now(),
   }
   const settings = settingsFor(limits)
-  const purse = new Purse(new MemoryBudget({ clock, ledger }), settings, 100)
+  const limiter = new Limiter(new MemoryBudget({ clock, ledger }), settings, 100)
   const states = async (): Promise<MeterState[]> => sharedPools(await statesOf('strava', undefined, ledger, settings))
-  return { clock, random, vendor, states, take: permitsFrom(purse, idMaker(clock, random)) }
+  return { clock, random, vendor, states, take: permitsFrom(limiter, idMaker(clock, random)) }
 }
 
 const permitsFrom =
-  (purse: Purse, newId: () => string): PermitSource =>
+  (limiter: Limiter, newId: () => string): PermitSource =>
   async need => {
-    const answer = await purse.ask(newId(), need)
+    const answer = await limiter.ask(newId(), need)
     if (answer.outcome !== 'granted') return answer
     const { ticket, remaining } = answer
     const permit = {
       sendBefore: Number.POSITIVE_INFINITY,
-      giveBack: () => purse.giveBack(ticket),
+      giveBack: () => limiter.giveBack(ticket),
       settle: async (spent: Spent) => {
-        await purse.settle(ticket, spent)
+        await limiter.settle(ticket, spent)
       },
     }
     return { outcome: 'granted', permit, remaining }

@@ -5,7 +5,7 @@ import { between, type Random } from '../../src/kernel/random.ts'
 import type { Control, Fault } from '../../src/simulator/simulator.ts'
 import type { Session } from '../../src/simulator/visitor.ts'
 import { openVendor, type VendorRequest } from '../../src/vendors/vendors.ts'
-import type { FrontServer } from './front.ts'
+import type { CacheServer } from './budget-cache.ts'
 import type { Process } from './process.ts'
 import type { Wire } from './wire.ts'
 
@@ -151,7 +151,7 @@ export async function trouble(clock: VirtualClock, random: Random, control: Cont
 /** The budget server loses everything, or is gone for a while. */
 export async function forgetting(
   { clock, random, untilAt }: Pick<Live, 'clock' | 'random' | 'untilAt'>,
-  server: FrontServer,
+  server: CacheServer,
   longestAwayMs: number,
 ): Promise<void> {
   while (clock.now() < untilAt) {

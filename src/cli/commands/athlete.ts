@@ -1,6 +1,6 @@
 import { usage, type Arguments, type Command } from '../arguments.ts'
 import { asking, good, type Client } from '../client.ts'
-import type { House } from '../house.ts'
+import type { CliContext } from '../context.ts'
 
 interface Athlete {
   readonly id: string
@@ -22,28 +22,28 @@ export const athleteCommand: Command = {
       means: 'with create: such as Europe/Berlin (default: that of their latest activity)',
     },
   },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const [verb] = input.words
-    if (verb === 'create') return await create(input, house)
-    if (verb === 'list') return await list(input, house)
+    if (verb === 'create') return await create(input, context)
+    if (verb === 'list') return await list(input, context)
     throw usage(athleteCommand, `athlete takes create or list, not "${verb}".`)
   },
 }
 
-async function create(input: Arguments, house: House): Promise<number> {
+async function create(input: Arguments, context: CliContext): Promise<number> {
   const [name, timezone] = [input.text('name'), input.text('timezone')]
   if (name === undefined) throw usage(athleteCommand, 'athlete create needs --name.')
-  const made = await asking(house, async client =>
+  const made = await asking(context, async client =>
     good<Athlete>(await client.ask('POST', '/admin/athletes', { body: { name, timezone } })),
   )
-  return house.terminal.line(input.json ? JSON.stringify(made) : `${made.id}  ${made.name}`, 0)
+  return context.terminal.line(input.json ? JSON.stringify(made) : `${made.id}  ${made.name}`, 0)
 }
 
-async function list(input: Arguments, house: House): Promise<number> {
-  const athletes = await asking(house, everyAthlete)
-  if (input.json) return house.terminal.line(JSON.stringify(athletes), 0)
+async function list(input: Arguments, context: CliContext): Promise<number> {
+  const athletes = await asking(context, everyAthlete)
+  if (input.json) return context.terminal.line(JSON.stringify(athletes), 0)
   const lines = athletes.map(({ id, name, timezone }) => `${id}  ${name}${timezone === null ? '' : `  (${timezone})`}`)
-  return house.terminal.line(lines.length === 0 ? 'There are no athletes yet.' : lines.join('\n'), 0)
+  return context.terminal.line(lines.length === 0 ? 'There are no athletes yet.' : lines.join('\n'), 0)
 }
 
 export async function everyAthlete(client: Client): Promise<Athlete[]> {

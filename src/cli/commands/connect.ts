@@ -12,15 +12,15 @@ export const connectCommand: Command = {
     athlete: { type: 'string', value: 'ID', means: 'who connects (see `athlete list`)' },
     write: { type: 'boolean', means: 'also ask to write back' },
   },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const [vendor = ''] = input.words
     const athlete = input.text('athlete')
     if (!vendorNames.some(name => name === vendor)) throw usage(connectCommand, `There is no vendor "${vendor}".`)
     if (athlete === undefined) throw usage(connectCommand, 'connect needs --athlete.')
     const given = { body: { write: input.flag('write') }, athlete }
-    const started = await asking(house, async client =>
+    const started = await asking(context, async client =>
       good<{ authorizeUrl: string }>(await client.ask('POST', `/v1/connections/${vendor}`, given)),
     )
-    return house.terminal.line(input.json ? JSON.stringify(started) : started.authorizeUrl, 0)
+    return context.terminal.line(input.json ? JSON.stringify(started) : started.authorizeUrl, 0)
   },
 }

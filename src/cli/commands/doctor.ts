@@ -3,7 +3,7 @@ import type { Command } from '../arguments.ts'
 import { connectRunning, good } from '../client.ts'
 import { hasCode } from '../../kernel/errors.ts'
 import { storedHome } from '../home.ts'
-import type { House } from '../house.ts'
+import type { CliContext } from '../context.ts'
 
 const MARKS = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ' } as const
 
@@ -14,23 +14,23 @@ export const doctorCommand: Command = {
   fewestWords: 0,
   mostWords: 0,
   options: {},
-  run: async (input, house) => {
-    const findings = await findingsOf(house)
+  run: async (input, context) => {
+    const findings = await findingsOf(context)
     const exitCode = findings.some(finding => finding.level === 'error') ? 1 : 0
-    if (input.json) return house.terminal.line(JSON.stringify(findings), exitCode)
-    return house.terminal.line(findings.map(lineOf).join('\n'), exitCode)
+    if (input.json) return context.terminal.line(JSON.stringify(findings), exitCode)
+    return context.terminal.line(findings.map(lineOf).join('\n'), exitCode)
   },
 }
 
 // A running server knows its own connections; without one, each is tried from here.
-async function findingsOf(house: House): Promise<readonly Finding[]> {
-  const config = house.loadConfig()
+async function findingsOf(context: CliContext): Promise<readonly Finding[]> {
+  const config = context.loadConfig()
   try {
-    const client = await connectRunning(house, config)
+    const client = await connectRunning(context, config)
     return good<{ items: Finding[] }>(await client.ask('GET', '/admin/doctor')).items
   } catch (error) {
     if (!hasCode(error, 'PACE_NOT_RUNNING')) throw error
-    return await house.examine(config, storedHome(config).folder)
+    return await context.examine(config, storedHome(config).folder)
   }
 }
 

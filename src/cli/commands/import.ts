@@ -3,7 +3,7 @@
 import { vendorNames } from '../../vendors/vendors.ts'
 import { usage, type Command } from '../arguments.ts'
 import { connectRunning, good, type Client } from '../client.ts'
-import type { House } from '../house.ts'
+import type { CliContext } from '../context.ts'
 import { bar, dayAndTime } from './quota.ts'
 
 interface Import {
@@ -41,17 +41,17 @@ export const importCommand: Command = {
     full: { type: 'boolean', means: 'all of it, not only what is new' },
     restart: { type: 'boolean', means: 'begin anew instead of going on where a failed one stopped' },
   },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const [vendor = ''] = input.words
     const athlete = input.text('athlete')
     if (!vendorNames.some(name => name === vendor)) throw usage(importCommand, `There is no vendor "${vendor}".`)
     if (athlete === undefined) throw usage(importCommand, 'import needs --athlete.')
-    const client = await connectRunning(house, house.loadConfig())
+    const client = await connectRunning(context, context.loadConfig())
     const body = { vendor, type: input.flag('full') ? 'full' : 'incremental', restart: input.flag('restart') }
     const begun = good<Import>(await client.ask('POST', '/v1/imports', { body, athlete }))
-    const show = input.json ? silent : shownOn(house, () => quotaLeft(client, vendor, athlete))
-    const last = await follow(begun, () => look(client, begun.id, athlete), show, house)
-    return conclude(last, input.json, house)
+    const show = input.json ? silent : shownOn(context, () => quotaLeft(client, vendor, athlete))
+    const last = await follow(begun, () => look(client, begun.id, athlete), show, context)
+    return conclude(last, input.json, context)
   },
 }
 
@@ -67,7 +67,12 @@ interface Shown {
 }
 
 /** Gives what was seen last: the end, or where it stood when a person stopped looking. */
-async function follow(begun: Import, again: () => Promise<Import>, shown: Shown, { clock, stopAsked }: House): Promise<Import> {
+async function follow(
+  begun: Import,
+  again: () => Promise<Import>,
+  shown: Shown,
+  { clock, stopAsked }: CliContext,
+): Promise<Import> {
   const stop = new AbortController()
   void stopAsked().then(() => {
     stop.abort()
@@ -85,7 +90,7 @@ async function follow(begun: Import, again: () => Promise<Import>, shown: Shown,
   }
 }
 
-function conclude(last: Import, json: boolean, { terminal }: House): number {
+function conclude(last: Import, json: boolean, { terminal }: CliContext): number {
   const exitCode = last.status === 'completed' ? 0 : 1
   if (json) return terminal.line(JSON.stringify(last), exitCode)
   for (const { externalId, reason } of isOver(last) ? last.problems : []) terminal.line(`  ${externalId}: ${reason}`)
@@ -95,7 +100,7 @@ function conclude(last: Import, json: boolean, { terminal }: House): number {
 
 const silent: Shown = { show: () => Promise.resolve(), leave: () => undefined }
 
-function shownOn({ terminal }: House, left: () => Promise<string>): Shown {
+function shownOn({ terminal }: CliContext, left: () => Promise<string>): Shown {
   let said: string | undefined
   if (terminal.rewrite === undefined) {
     return {

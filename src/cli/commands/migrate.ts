@@ -8,13 +8,13 @@ export const migrateCommand: Command = {
   fewestWords: 0,
   mostWords: 0,
   options: {},
-  run: async (input, house) => {
-    const config = house.loadConfig()
+  run: async (input, context) => {
+    const config = context.loadConfig()
     const { folder, demo } = storedHome(config)
-    const engine = await house.openEngine(config, { folder, demo, speed: undefined, roles: [], quiet: true })
+    const engine = await context.openEngine(config, { folder, demo, speed: undefined, roles: [], quiet: true })
     const { migrated } = engine
     await engine.close()
-    if (input.json) return house.terminal.line(JSON.stringify({ migrated }), 0)
-    return house.terminal.line(migrated.length === 0 ? 'The store is up to date.' : `Applied: ${migrated.join(', ')}.`, 0)
+    if (input.json) return context.terminal.line(JSON.stringify({ migrated }), 0)
+    return context.terminal.line(migrated.length === 0 ? 'The store is up to date.' : `Applied: ${migrated.join(', ')}.`, 0)
   },
 }

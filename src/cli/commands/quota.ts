@@ -44,13 +44,13 @@ export const quotaCommand: Command = {
     days: { type: 'string', value: 'N', means: `who spent it in so many days, counting today (1 to ${KEPT_DAYS}, default 1)` },
     athlete: { type: 'string', value: 'ID', means: "also the pools of this athlete's own tokens; of the calls only theirs" },
   },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const days = daysOf(input)
-    const { shown, names } = await asking(house, async client => {
+    const { shown, names } = await asking(context, async client => {
       const found = await look(client, days, input.text('athlete'))
       return { shown: found, names: input.json ? new Map<string, string>() : await namesIn(client, found) }
     })
-    return house.terminal.line(input.json ? JSON.stringify(shown) : page(shown, names, days), 0)
+    return context.terminal.line(input.json ? JSON.stringify(shown) : page(shown, names, days), 0)
   },
 }
 

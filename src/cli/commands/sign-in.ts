@@ -8,10 +8,10 @@ export const signInCommand: Command = {
   fewestWords: 0,
   mostWords: 0,
   options: { athlete: { type: 'string', value: 'ID', means: 'a link for this athlete' } },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const athlete = input.text('athlete')
     const path = athlete === undefined ? '/admin/sign-in-link' : `/admin/athletes/${encodeURIComponent(athlete)}/sign-in-link`
-    const link = await asking(house, async client => good<{ url: string }>(await client.ask('POST', path)))
-    return house.terminal.line(input.json ? JSON.stringify(link) : link.url, 0)
+    const link = await asking(context, async client => good<{ url: string }>(await client.ask('POST', path)))
+    return context.terminal.line(input.json ? JSON.stringify(link) : link.url, 0)
   },
 }

@@ -1,7 +1,7 @@
 import { ScaledClock, type Clock } from '../../kernel/clock.ts'
 import type { SimulatorOptions } from '../../simulator/simulator.ts'
 import { usage, type Arguments, type Command } from '../arguments.ts'
-import type { House } from '../house.ts'
+import type { CliContext } from '../context.ts'
 
 const HOST = '127.0.0.1'
 
@@ -21,15 +21,15 @@ export const simulateCommand: Command = {
     limits: { type: 'string', value: 'read=100,1000', means: "Strava's limits a quarter and a day; overall=200,2000 may follow" },
     webhooks: { type: 'string', value: 'URL', means: 'where events are sent' },
   },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const port = numberOf(input, 'port', 0, 65_535)
     if (port === undefined) throw usage(simulateCommand, 'simulate needs --port.')
-    const options = optionsOf(input, clockOf(input, house))
+    const options = optionsOf(input, clockOf(input, context))
     const { openSimulator } = await import('../../simulator/simulator.ts')
     const simulator = openSimulator(options)
-    const stop = house.stopAsked()
+    const stop = context.stopAsked()
     const { url } = await simulator.listen({ host: HOST, port })
-    house.terminal.line(
+    context.terminal.line(
       input.json ? JSON.stringify({ url }) : `Simulated vendors at ${url}; set e.g. STRAVA_BASE_URL=${url}/strava`,
     )
     await stop
@@ -38,7 +38,7 @@ export const simulateCommand: Command = {
   },
 }
 
-function clockOf(input: Arguments, { clock, loadConfig }: House): Clock {
+function clockOf(input: Arguments, { clock, loadConfig }: CliContext): Clock {
   const speed = numberOf(input, 'speed', 1, 100_000) ?? 1
   return speed === 1 ? clock : new ScaledClock(clock, speed, loadConfig().clockAnchor ?? clock.now())
 }

@@ -1,6 +1,6 @@
 import type { Arguments, Command } from '../arguments.ts'
 import { connectRunning, type Client } from '../client.ts'
-import type { House } from '../house.ts'
+import type { CliContext } from '../context.ts'
 import { timeOf } from './quota.ts'
 
 const WATCH_MS = 2_000
@@ -12,15 +12,15 @@ export const statusCommand: Command = {
   fewestWords: 0,
   mostWords: 0,
   options: { watch: { type: 'boolean', means: 'again every two seconds, until it is stopped' } },
-  run: async (input, house) => {
-    const client = await connectRunning(house, house.loadConfig())
-    const look = (): Promise<number> => show(client, input, house)
-    return input.flag('watch') ? await watch(look, house) : await look()
+  run: async (input, context) => {
+    const client = await connectRunning(context, context.loadConfig())
+    const look = (): Promise<number> => show(client, input, context)
+    return input.flag('watch') ? await watch(look, context) : await look()
   },
 }
 
 /** The exit code is that of the last look. */
-async function watch(look: () => Promise<number>, { clock, stopAsked }: House): Promise<number> {
+async function watch(look: () => Promise<number>, { clock, stopAsked }: CliContext): Promise<number> {
   const stop = new AbortController()
   void stopAsked().then(() => {
     stop.abort()
@@ -44,7 +44,7 @@ interface Readiness {
   readonly details?: readonly string[]
 }
 
-async function show(client: Client, { json }: Arguments, { terminal }: House): Promise<number> {
+async function show(client: Client, { json }: Arguments, { terminal }: CliContext): Promise<number> {
   const { version, demo } = (await client.ask('GET', '/healthz')).body as Health
   const { status, body } = await client.ask('GET', '/readyz')
   const { parts = [], details = [] } = body as Readiness

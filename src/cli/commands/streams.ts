@@ -9,13 +9,13 @@ export const backfillCommand: Command = {
   fewestWords: 0,
   mostWords: 0,
   options: { athlete: { type: 'string', value: 'ID', means: 'only this athlete’s (see `athlete list`)' } },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const athlete = input.text('athlete')
-    const answer = await asking(house, async client =>
+    const answer = await asking(context, async client =>
       good<{ athletes: number }>(await client.ask('POST', '/admin/streams/backfill', { body: { athlete } })),
     )
     const words = answer.athletes === 0 ? 'No streams are owed.' : `Streams are owed to ${answer.athletes} athletes: on it.`
-    return house.terminal.line(input.json ? JSON.stringify(answer) : words, 0)
+    return context.terminal.line(input.json ? JSON.stringify(answer) : words, 0)
   },
 }
 
@@ -29,18 +29,18 @@ export const streamsCommand: Command = {
     stuck: { type: 'boolean', means: 'all that failed for good, instead of one activity' },
     athlete: { type: 'string', value: 'ID', means: 'with --stuck: only this athlete’s' },
   },
-  run: async (input, house) => {
+  run: async (input, context) => {
     const [verb, activity] = input.words
     const [stuck, athlete] = [input.flag('stuck'), input.text('athlete')]
     if (verb !== 'reset') throw usage(streamsCommand, `streams takes reset, not "${verb}".`)
     if ((activity === undefined) === !stuck)
       throw usage(streamsCommand, 'streams reset needs an activity or --stuck, and not both.')
-    const answer = await asking(house, async client => {
+    const answer = await asking(context, async client => {
       if (activity === undefined)
         return good<{ reset: number }>(await client.ask('POST', '/admin/streams/reset', { body: { stuck, athlete } }))
       good(await client.ask('POST', `/admin/activities/${encodeURIComponent(activity)}/reset-stream-fetch`))
       return { reset: 1 }
     })
-    return house.terminal.line(input.json ? JSON.stringify(answer) : `${answer.reset} will be fetched anew.`, 0)
+    return context.terminal.line(input.json ? JSON.stringify(answer) : `${answer.reset} will be fetched anew.`, 0)
   },
 }

@@ -1,11 +1,11 @@
 import { PacelineError } from '../../kernel/errors.ts'
-import { connectSample, sampleAthlete, tellImport, type Sample } from '../../demo.ts'
+import { connectSample, sampleAthlete, tellImport, type SampleAthlete } from '../../demo.ts'
 import type { Engine } from '../../engine.ts'
 import { ROLES, type Role } from '../../roles.ts'
 import { usage, type Arguments, type Command } from '../arguments.ts'
 import { announce } from '../announcement.ts'
 import { homeOf } from '../home.ts'
-import type { House, OpenOptions } from '../house.ts'
+import type { CliContext, OpenOptions } from '../context.ts'
 import type { Config } from '../../config.ts'
 
 export const upCommand: Command = {
@@ -23,12 +23,12 @@ export const upCommand: Command = {
     },
     speed: { type: 'string', value: 'N', means: 'run time N times as fast (default: 1, the demo 60)' },
   },
-  run: async (input, house) => {
-    const config = house.loadConfig()
+  run: async (input, context) => {
+    const config = context.loadConfig()
     const options = optionsOf(input, config)
-    const engine = await house.openEngine(config, options)
+    const engine = await context.openEngine(config, options)
     try {
-      return await serve(engine, { ...options, json: input.json }, house)
+      return await serve(engine, { ...options, json: input.json }, context)
     } finally {
       await engine.close()
     }
@@ -37,17 +37,17 @@ export const upCommand: Command = {
 
 type Serving = OpenOptions & { readonly json: boolean }
 
-async function serve(engine: Engine, options: Serving, house: House): Promise<number> {
-  const stop = house.stopAsked()
+async function serve(engine: Engine, options: Serving, context: CliContext): Promise<number> {
+  const stop = context.stopAsked()
   await engine.service.start()
   const sample = options.demo ? await sampleAthlete(engine) : undefined
   const listens = options.roles.includes('api')
   // Before anything is printed: who waits for the link may run a command at once.
   const withdraw = listens ? announce(options.folder, engine.localUrl()) : () => undefined
   try {
-    if (listens) await printLink(engine, house)
-    house.terminal.line(options.json ? factsOf(engine, options, house) : sentenceOf(options, house))
-    await Promise.all([stop, sample && showDemo(engine, sample, { ...options, stop }, house)])
+    if (listens) await printLink(engine, context)
+    context.terminal.line(options.json ? factsOf(engine, options, context) : sentenceOf(options, context))
+    await Promise.all([stop, sample && showDemo(engine, sample, { ...options, stop }, context)])
   } finally {
     withdraw()
   }
@@ -57,7 +57,12 @@ async function serve(engine: Engine, options: Serving, house: House): Promise<nu
 type Showing = Serving & { readonly stop: Promise<void> }
 
 /** After the link: what happens in the demo is logged, and the link comes first. */
-async function showDemo(engine: Engine, sample: Sample, { json, stop }: Showing, { clock, terminal }: House): Promise<void> {
+async function showDemo(
+  engine: Engine,
+  sample: SampleAthlete,
+  { json, stop }: Showing,
+  { clock, terminal }: CliContext,
+): Promise<void> {
   const stopping = new AbortController()
   void stop.then(() => {
     stopping.abort()
@@ -68,7 +73,7 @@ async function showDemo(engine: Engine, sample: Sample, { json, stop }: Showing,
 }
 
 /** On a terminal what is passing is shown in place; what is worth keeping gets a line of its own. */
-function speakerOn(terminal: House['terminal']): (line: string, isPassing: boolean) => void {
+function speakerOn(terminal: CliContext['terminal']): (line: string, isPassing: boolean) => void {
   const { rewrite } = terminal
   if (rewrite === undefined) return line => terminal.line(line)
   return (line, isPassing) => {
@@ -78,14 +83,14 @@ function speakerOn(terminal: House['terminal']): (line: string, isPassing: boole
 }
 
 /** The first URL on standard output, on a line of its own also with --json: programs look for it. */
-async function printLink(engine: Engine, { terminal }: House): Promise<void> {
+async function printLink(engine: Engine, { terminal }: CliContext): Promise<void> {
   terminal.line(`${engine.publicUrl()}/sign-in?token=${await engine.accounts.createSignInLink(null)}`)
 }
 
-const factsOf = (engine: Engine, { demo, roles }: Serving, { version }: House): string =>
+const factsOf = (engine: Engine, { demo, roles }: Serving, { version }: CliContext): string =>
   JSON.stringify({ url: roles.includes('api') ? engine.localUrl() : null, version, demo })
 
-function sentenceOf({ demo, folder, roles, speed }: Serving, { version }: House): string {
+function sentenceOf({ demo, folder, roles, speed }: Serving, { version }: CliContext): string {
   if (!roles.includes('api')) return `Paceline ${version} is up as ${roles.join(', ')}; it does not listen.`
   const label = demo ? ` This is the demo: a sample athlete, time × ${speed}, data in ${folder}.` : ''
   return `Paceline ${version} is up.${label} The link above signs you in once, within 24 hours.`

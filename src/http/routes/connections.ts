@@ -27,7 +27,7 @@ const tags = ['athlete']
 
 export function connectionRoutes(app: App, parts: HttpParts): void {
   consentRoutes(app, parts)
-  partingRoutes(app, parts)
+  disconnectRoutes(app, parts)
   const list = { summary: 'My connections to vendors', tags, response: { 200: listOf(connection) } }
   app.get('/v1/connections', { config, schema: list }, async request => ({
     items: (await parts.connections.list(request.athleteId)).map(connectionAnswer),
@@ -65,7 +65,7 @@ function consentRoutes(app: App, { connections }: HttpParts): void {
   })
 }
 
-function partingRoutes(app: App, { parting }: HttpParts): void {
+function disconnectRoutes(app: App, { erasure }: HttpParts): void {
   const part = {
     summary: "Disconnect a vendor: revoked there, that vendor's data deleted here",
     tags,
@@ -73,7 +73,7 @@ function partingRoutes(app: App, { parting }: HttpParts): void {
     response: { 200: z.object({ receipt }), 404: errorAnswer },
   }
   app.delete('/v1/connections/:vendor', { config, schema: part }, async request => {
-    const written = await parting.disconnect(request.athleteId, request.params.vendor)
+    const written = await erasure.disconnect(request.athleteId, request.params.vendor)
     if (written === undefined) throw new PacelineError('PACE_NOT_FOUND', 'There is no such connection.')
     return { receipt: receiptAnswer(written) }
   })
@@ -86,7 +86,7 @@ function partingRoutes(app: App, { parting }: HttpParts): void {
   }
   app.get('/v1/receipts', { config, schema: list }, async request => {
     const { cursor, limit } = request.query
-    const found = await parting.receipts(request.athleteId, { after: cursor, limit: limit + 1 })
+    const found = await erasure.receipts(request.athleteId, { after: cursor, limit: limit + 1 })
     return pageOf(found.map(receiptAnswer), limit)
   })
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { Database, Listener } from '../../db/db.ts'
-import { hear, type Facts } from '../../kernel/channels.ts'
+import { hear, type Diagnostics } from '../../kernel/channels.ts'
 import { SystemClock } from '../../kernel/clock.ts'
 import { EventStream } from '../../../test/event-stream.ts'
 import { bearer, linkOf, openHttp, tokenOf, type Headers } from '../../../test/http-fixture.ts'
@@ -123,7 +123,7 @@ describe('events', () => {
   })
 
   test('are told of once, when they begin', async t => {
-    const told: Facts['paceline:request'][] = []
+    const told: Diagnostics['paceline:request'][] = []
     const server = await served(t)
     t.after(hear('paceline:request', fact => told.push(fact)))
     const { headers } = await someone()

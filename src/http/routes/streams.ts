@@ -65,7 +65,7 @@ function readRoutes(app: App, { streams }: HttpParts): void {
     const fetchedAt = known === undefined ? undefined : await streams.fetchedAt(request.athleteId, request.params.id)
     if (fetchedAt !== undefined && matches(known, etagOf(fetchedAt)))
       return await reply.header('etag', etagOf(fetchedAt)).code(304).serializer(noBody).send(null)
-    const found = await streams.moveToFront(request.athleteId, request.params.id, { waitMs: request.query.wait })
+    const found = await streams.fetchOnDemand(request.athleteId, request.params.id, { waitMs: request.query.wait })
     if (found === undefined) throw noActivity()
     if (found.fetched_at !== null) reply.header('etag', etagOf(found.fetched_at))
     reply.header('cache-control', 'private, no-cache')

@@ -17,7 +17,7 @@ const inbox = new Inbox({
   database,
   imports,
   streams,
-  parting: {
+  erasure: {
     deauthorised: (vendor, owner) => {
       parted.push(`${vendor} ${owner}`)
       return Promise.resolve(undefined)

@@ -24,7 +24,7 @@ export const facts: Facts = frozen({
     },
   ],
   overLimit: { status: 403, resetFrom: 'X-RateLimit-Reset in epoch seconds', countsWhenRefused: false },
-  exhausted: 'fail',
+  whenSpent: 'fail',
   retention: 'None published.',
   webhook: undefined,
 })

@@ -18,7 +18,7 @@ export interface GarminEndpoints {
   ): VendorRequest<undefined>
   /** Undefined for a URL that is not Garmin's: the webhook's proof is weak, and the token must not go elsewhere. */
   announced(ping: {
-    readonly subject: GarminSummary['subject']
+    readonly dataKind: GarminSummary['dataKind']
     readonly callbackUrl: string
   }): VendorRequest<Page<GarminSummary>> | undefined
 }
@@ -42,14 +42,14 @@ export const endpointsOf = (site: Site): GarminEndpoints => ({
       read: readsNothing,
     })
   },
-  announced: ({ subject, callbackUrl }) =>
+  announced: ({ dataKind, callbackUrl }) =>
     isOurs(site, callbackUrl)
       ? requestOf(site, {
           endpoint: 'announced',
           // Exactly as it was given: it carries a token of its own.
           url: callbackUrl,
           cost: [{ pool: 'requests', units: 1 }],
-          read: readsSummaries(subject),
+          read: readsSummaries(dataKind),
         })
       : undefined,
 })
@@ -60,5 +60,5 @@ export function isOurs(site: Site, callbackUrl: string): boolean {
   return theirs.origin === ours.origin && theirs.pathname.startsWith(ours.pathname) && theirs.username === ''
 }
 
-const readsSummaries = (subject: GarminSummary['subject']): Read<Page<GarminSummary>> =>
-  readsJson(entries.transform(list => pageBy(entry => readSummary(subject, entry), list, 'summaryId')))
+const readsSummaries = (dataKind: GarminSummary['dataKind']): Read<Page<GarminSummary>> =>
+  readsJson(entries.transform(list => pageBy(entry => readSummary(dataKind, entry), list, 'summaryId')))

@@ -38,7 +38,7 @@ export const facts: Facts = frozen({
     },
   ],
   overLimit: { status: 429, resetFrom: 'nothing', countsWhenRefused: false },
-  exhausted: 'resume',
+  whenSpent: 'resume',
   retention: 'Undelivered notifications are kept for 7 days; deregistration asks for deletion.',
   webhook: {
     answerWithinMs: 30_000,

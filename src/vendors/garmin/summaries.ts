@@ -14,10 +14,10 @@ export type SummaryType = keyof typeof SUMMARY_TYPES
 
 export const isSummaryType = (key: string): key is SummaryType => Object.hasOwn(SUMMARY_TYPES, key)
 
-export function readSummary(subject: GarminSummary['subject'], entry: unknown): Value<GarminSummary> {
-  if (subject === 'activity') return mapped(readValue(activity, entry), summary => ({ subject, summary }))
-  if (subject === 'sleep') return mapped(readValue(sleep, entry), summary => ({ subject, summary }))
-  return mapped(readValue(activityDetails, entry), summary => ({ subject, summary }))
+export function readSummary(dataKind: GarminSummary['dataKind'], entry: unknown): Value<GarminSummary> {
+  if (dataKind === 'activity') return mapped(readValue(activity, entry), summary => ({ dataKind, summary }))
+  if (dataKind === 'sleep') return mapped(readValue(sleep, entry), summary => ({ dataKind, summary }))
+  return mapped(readValue(activityDetails, entry), summary => ({ dataKind, summary }))
 }
 
 export const mapped = <S, T>(reading: Value<S>, change: (value: S) => T): Value<T> =>

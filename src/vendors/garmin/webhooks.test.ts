@@ -4,7 +4,7 @@ import { openVendor, type WebhookEvent } from '../vendors.ts'
 
 const OWN = { clientId: 'garmin-client', clientSecret: 's' }
 const { webhooks, endpoints } = openVendor('garmin', OWN)
-const terms = { now: 0, replayWindowMs: 0 }
+const options = { now: 0, replayWindowMs: 0 }
 
 const activity = {
   userId: 'u1',
@@ -38,7 +38,7 @@ function read(body: unknown): { events: readonly WebhookEvent[]; broken: readonl
 
 test('the only proof is our client id, whole and exact', () => {
   const prove = (given: string | undefined) =>
-    webhooks.prove({ headers: { 'garmin-client-id': given }, body: Buffer.of() }, terms).outcome
+    webhooks.prove({ headers: { 'garmin-client-id': given }, body: Buffer.of() }, options).outcome
   assert.equal(prove('garmin-client'), 'proven')
   for (const other of [undefined, '', 'garmin-clien', 'garmin-client ', 'Garmin-client'])
     assert.equal(prove(other), 'refused', other)
@@ -49,7 +49,7 @@ test('Garmin makes no handshake', () => assert.equal(webhooks.handshake({ challe
 test('several athletes and lists in one body are read one by one', () => {
   const { events } = read({ activities: [activity, { ...activity, userId: 'u3' }], sleeps: [sleep], dailies: [{}] })
   assert.deepEqual(
-    events.map(event => (event.kind === 'delivered' ? `${event.owner} ${event.subject} ${event.objectId}` : event.kind)),
+    events.map(event => (event.kind === 'delivered' ? `${event.owner} ${event.dataKind} ${event.objectId}` : event.kind)),
     ['u1 activity 5001', 'u3 activity 5001', 'u2 sleep x1', 'other'],
   )
 })
@@ -60,14 +60,14 @@ test('a pushed activity is the data: ids as text, null kept, absent absent', () 
     kind: 'delivered',
     owner: 'u1',
     objectId: '5001',
-    subject: 'activity',
+    dataKind: 'activity',
     summary: { ...activity, activityId: '5001' },
   })
 })
 
 test('a night in the older spelling is read as in the newer', () => {
   const [event] = read({ sleeps: [sleep] }).events
-  assert(event?.kind === 'delivered' && event.subject === 'sleep')
+  assert(event?.kind === 'delivered' && event.dataKind === 'sleep')
   assert.equal(event.summary.unmeasurableSleepInSeconds, 60)
   assert.equal(event.summary.validation, 'DEVICE')
   assert(!('unmeasurableSleepDurationInSeconds' in event.summary))
@@ -80,7 +80,7 @@ test('details have samples at absolute times, with whatever the sensors said', (
   ]
   const { userId, summaryId: _, ...summary } = activity
   const [event] = read({ activityDetails: [{ userId, summaryId: '5001-detail', activityId: '5001', summary, samples }] }).events
-  assert(event?.kind === 'delivered' && event.subject === 'activity-details')
+  assert(event?.kind === 'delivered' && event.dataKind === 'activity-details')
   assert.equal(event.objectId, '5001-detail')
   assert.deepEqual(event.summary.samples, samples)
 })
@@ -90,12 +90,12 @@ const callback =
 
 test('a ping is an announcement, its URL untouched', () => {
   const [event] = read({ activities: [{ userId: 'u1', callbackURL: callback }] }).events
-  assert.deepEqual(event, { kind: 'announced', owner: 'u1', subject: 'activity', callbackUrl: callback })
-  const request = endpoints.announced({ subject: 'activity', callbackUrl: callback })
+  assert.deepEqual(event, { kind: 'announced', owner: 'u1', dataKind: 'activity', callbackUrl: callback })
+  const request = endpoints.announced({ dataKind: 'activity', callbackUrl: callback })
   assert.equal(request?.url, callback)
   const page = request?.read({ status: 200, headers: {}, body: Buffer.from(JSON.stringify([activity, { summaryId: '7' }])) })
   assert(page?.outcome === 'ok')
-  assert.deepEqual(page.value.items, [{ subject: 'activity', summary: { ...activity, activityId: '5001' } }])
+  assert.deepEqual(page.value.items, [{ dataKind: 'activity', summary: { ...activity, activityId: '5001' } }])
   assert.equal(page.value.broken[0]?.id, '7')
 })
 
@@ -114,15 +114,15 @@ test('a callback to another host is refused, however it is dressed', () => {
   for (const callbackURL of urls) {
     const { events, broken } = read({ sleeps: [{ userId: 'u1', callbackURL }] })
     assert.deepEqual([events.length, broken.length], [0, 1], callbackURL)
-    assert.equal(endpoints.announced({ subject: 'sleep', callbackUrl: callbackURL }), undefined)
+    assert.equal(endpoints.announced({ dataKind: 'sleep', callbackUrl: callbackURL }), undefined)
   }
 })
 
 test('with a base URL, callbacks are that host’s', () => {
   const moved = openVendor('garmin', { ...OWN, baseUrl: 'http://127.0.0.1:9/garmin' }).endpoints
-  assert(moved.announced({ subject: 'sleep', callbackUrl: 'http://127.0.0.1:9/garmin/wellness-api/rest/sleeps?token=1' }))
+  assert(moved.announced({ dataKind: 'sleep', callbackUrl: 'http://127.0.0.1:9/garmin/wellness-api/rest/sleeps?token=1' }))
   assert.equal(
-    moved.announced({ subject: 'sleep', callbackUrl: 'http://127.0.0.1:9/wellness-api/rest/sleeps?token=1' }),
+    moved.announced({ dataKind: 'sleep', callbackUrl: 'http://127.0.0.1:9/wellness-api/rest/sleeps?token=1' }),
     undefined,
   )
 })

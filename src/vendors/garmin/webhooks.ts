@@ -30,9 +30,9 @@ const isPing = (entry: unknown): boolean => typeof entry === 'object' && entry !
 const readSummaryEntry =
   (type: SummaryType): ReadEntry =>
   (entry, site) => {
-    const subject = SUMMARY_TYPES[type]
-    if (isPing(entry)) return readPing(subject, entry, site)
-    return mapped(readSummary(subject, entry), found => ({
+    const dataKind = SUMMARY_TYPES[type]
+    if (isPing(entry)) return readPing(dataKind, entry, site)
+    return mapped(readSummary(dataKind, entry), found => ({
       kind: 'delivered',
       owner: found.summary.userId,
       objectId: found.summary.summaryId,
@@ -40,12 +40,12 @@ const readSummaryEntry =
     }))
   }
 
-function readPing(subject: (typeof SUMMARY_TYPES)[SummaryType], entry: unknown, site: Site): Value<WebhookEvent> {
+function readPing(dataKind: (typeof SUMMARY_TYPES)[SummaryType], entry: unknown, site: Site): Value<WebhookEvent> {
   const reading = readValue(ping, entry)
   if (reading.outcome !== 'ok') return reading
   const { userId, callbackURL } = reading.value
   if (!isOurs(site, callbackURL)) return { outcome: 'malformed', reason: 'a callback to another host' }
-  return { outcome: 'ok', value: { kind: 'announced', owner: userId, subject, callbackUrl: callbackURL } }
+  return { outcome: 'ok', value: { kind: 'announced', owner: userId, dataKind, callbackUrl: callbackURL } }
 }
 
 function readerOf(key: string): ReadEntry | undefined {

@@ -23,7 +23,7 @@ export const facts: Facts = frozen({
     { name: 'app', scope: 'app', unit: 'requests', windows: [rolling] },
   ],
   overLimit: { status: 429, resetFrom: 'Retry-After, or X-RateLimit-Reset in epoch seconds', countsWhenRefused: false },
-  exhausted: 'resume',
+  whenSpent: 'resume',
   retention: 'None published.',
   webhook: {
     answerWithinMs: 10_000,

@@ -29,17 +29,17 @@ test('the handshake gives the challenge back, for our token only', () => {
 })
 
 const rows: [name: string, change: object, expected: object][] = [
-  ['a changed night', {}, { kind: 'changed', owner: 'u1', at, subject: 'sleep', objectId: 'd1', aspect: 'update' }],
+  ['a changed night', {}, { kind: 'changed', owner: 'u1', at, dataKind: 'sleep', objectId: 'd1', aspect: 'update' }],
   [
     'a new daily score',
     { event_type: 'create', data_type: 'daily_sleep' },
-    { kind: 'changed', owner: 'u1', at, subject: 'daily-sleep', objectId: 'd1', aspect: 'create' },
+    { kind: 'changed', owner: 'u1', at, dataKind: 'daily-sleep', objectId: 'd1', aspect: 'create' },
   ],
-  ['a deleted night', { event_type: 'delete' }, { kind: 'deleted', owner: 'u1', at, subject: 'sleep', objectId: 'd1' }],
+  ['a deleted night', { event_type: 'delete' }, { kind: 'deleted', owner: 'u1', at, dataKind: 'sleep', objectId: 'd1' }],
   [
     'an event without a usable time',
     { event_time: 'now' },
-    { kind: 'changed', owner: 'u1', at: undefined, subject: 'sleep', objectId: 'd1', aspect: 'update' },
+    { kind: 'changed', owner: 'u1', at: undefined, dataKind: 'sleep', objectId: 'd1', aspect: 'update' },
   ],
   ['another kind of data', { data_type: 'tag' }, { kind: 'other', type: 'tag/update' }],
   ['a kind named like a property of every object', { data_type: 'constructor' }, { kind: 'other', type: 'constructor/update' }],

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { id, instant, optional, text } from '../shapes.ts'
 import type { Credentials } from '../vendor.ts'
 import { answerChallenge, isSameHex, proveSigned, readsEvent } from '../webhooks.ts'
-import type { Subject, WebhookEvent, Webhooks } from '../webhooks.ts'
+import type { DataKind, WebhookEvent, Webhooks } from '../webhooks.ts'
 
 const event = z.object({
   event_type: text,
@@ -13,13 +13,13 @@ const event = z.object({
   event_time: optional(instant),
 })
 
-const SUBJECTS: Readonly<Record<string, Subject>> = { sleep: 'sleep', daily_sleep: 'daily-sleep' }
+const DATA_KINDS: Readonly<Record<string, DataKind>> = { sleep: 'sleep', daily_sleep: 'daily-sleep' }
 function eventOf(wire: z.infer<typeof event>): WebhookEvent {
-  const subject = Object.hasOwn(SUBJECTS, wire.data_type) ? SUBJECTS[wire.data_type] : undefined
+  const dataKind = Object.hasOwn(DATA_KINDS, wire.data_type) ? DATA_KINDS[wire.data_type] : undefined
   const type = `${wire.data_type}/${wire.event_type}`.slice(0, 100)
-  if (subject === undefined) return { kind: 'other', type }
+  if (dataKind === undefined) return { kind: 'other', type }
   const at = typeof wire.event_time === 'string' ? Date.parse(wire.event_time) : undefined
-  const object = { owner: wire.user_id, at, subject, objectId: wire.object_id }
+  const object = { owner: wire.user_id, at, dataKind, objectId: wire.object_id }
   if (wire.event_type === 'delete') return { kind: 'deleted', ...object }
   if (wire.event_type === 'create' || wire.event_type === 'update') return { kind: 'changed', ...object, aspect: wire.event_type }
   return { kind: 'other', type }
@@ -27,8 +27,8 @@ function eventOf(wire: z.infer<typeof event>): WebhookEvent {
 
 export const webhooksOf = ({ clientSecret, webhookSecret, webhookVerifyToken }: Credentials): Webhooks => ({
   handshake: query => answerChallenge(query, { token: 'verification_token', challenge: 'challenge' }, webhookVerifyToken),
-  prove: (delivery, terms) =>
-    proveSigned(delivery, terms, {
+  prove: (delivery, options) =>
+    proveSigned(delivery, options, {
       secret: webhookSecret ?? clientSecret,
       signatureHeader: 'x-oura-signature',
       timestampHeader: 'x-oura-timestamp',

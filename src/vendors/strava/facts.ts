@@ -31,7 +31,7 @@ export const facts: Facts = frozen({
     { name: 'overall', scope: 'app', unit: 'requests', windows: windows(200, 2000) },
   ],
   overLimit: { status: 429, resetFrom: 'the clock: no header says it', countsWhenRefused: true },
-  exhausted: 'resume',
+  whenSpent: 'resume',
   retention:
     'The API policy of June 2026 reportedly allows 7 days of caching and asks for deletion within 30 days of deauthorisation.',
   webhook: {

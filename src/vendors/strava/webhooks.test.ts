@@ -8,7 +8,7 @@ const OWN = { clientId: '5', clientSecret: 's', webhookVerifyToken: 'verify-me' 
 const unsigned = openVendor('strava', OWN).webhooks
 const signed = openVendor('strava', { ...OWN, webhookSecret: 'hush' }).webhooks
 const NOW = 1_760_000_000_000
-const terms = { now: NOW, replayWindowMs: 300_000, subscriptionIds: ['5'] }
+const options = { now: NOW, replayWindowMs: 300_000, subscriptionIds: ['5'] }
 
 const created = {
   object_type: 'activity',
@@ -46,7 +46,7 @@ const events: [name: string, change: object, event: object][] = [
   [
     'a new activity',
     {},
-    { kind: 'changed', owner: '7', at: NOW, subject: 'activity', objectId: '123', aspect: 'create', updates: {} },
+    { kind: 'changed', owner: '7', at: NOW, dataKind: 'activity', objectId: '123', aspect: 'create', updates: {} },
   ],
   [
     'a changed title and privacy',
@@ -55,7 +55,7 @@ const events: [name: string, change: object, event: object][] = [
       kind: 'changed',
       owner: '7',
       at: NOW,
-      subject: 'activity',
+      dataKind: 'activity',
       objectId: '123',
       aspect: 'update',
       updates: { title: 'x', private: true },
@@ -64,9 +64,9 @@ const events: [name: string, change: object, event: object][] = [
   [
     'a create without updates',
     { updates: undefined, event_time: undefined },
-    { kind: 'changed', owner: '7', at: undefined, subject: 'activity', objectId: '123', aspect: 'create', updates: {} },
+    { kind: 'changed', owner: '7', at: undefined, dataKind: 'activity', objectId: '123', aspect: 'create', updates: {} },
   ],
-  ['a deletion', { aspect_type: 'delete' }, { kind: 'deleted', owner: '7', at: NOW, subject: 'activity', objectId: '123' }],
+  ['a deletion', { aspect_type: 'delete' }, { kind: 'deleted', owner: '7', at: NOW, dataKind: 'activity', objectId: '123' }],
   [
     'a deauthorisation',
     { object_type: 'athlete', object_id: 7, aspect_type: 'update', updates: { authorized: 'false' } },
@@ -103,20 +103,20 @@ test('an object id of 64 bits survives', () => {
 
 test('without a secret, an event of our subscription is accepted and any other refused', () => {
   const prove = (change: object, ids: string[] | undefined = ['5']) =>
-    unsigned.prove({ headers: {}, body: bytes(change) }, { ...terms, subscriptionIds: ids }).outcome
+    unsigned.prove({ headers: {}, body: bytes(change) }, { ...options, subscriptionIds: ids }).outcome
   assert.equal(prove({}), 'proven')
   assert.equal(prove({ subscription_id: 6 }), 'refused')
   assert.equal(prove({ subscription_id: undefined }), 'refused')
   assert.equal(prove({}, []), 'refused')
   assert.equal(unsigned.prove({ headers: {}, body: bytes() }, { now: NOW, replayWindowMs: 1 }).outcome, 'refused')
-  assert.equal(unsigned.prove({ headers: {}, body: Buffer.from('{') }, terms).outcome, 'refused')
+  assert.equal(unsigned.prove({ headers: {}, body: Buffer.from('{') }, options).outcome, 'refused')
 })
 
 function sign(body: Uint8Array, seconds = NOW / 1000): string {
   return `t=${seconds},v1=${createHmac('sha256', 'hush').update(`${seconds}.`).update(body).digest('hex')}`
 }
 const proveSigned = (signature: string | undefined, body = bytes(), ids: string[] | undefined = ['5']) =>
-  signed.prove({ headers: { 'x-strava-signature': signature }, body }, { ...terms, subscriptionIds: ids }).outcome
+  signed.prove({ headers: { 'x-strava-signature': signature }, body }, { ...options, subscriptionIds: ids }).outcome
 
 test('with a secret, only a fresh signature over the very bytes is accepted, and only of our subscription', () => {
   const other = bytes({ subscription_id: 6 })

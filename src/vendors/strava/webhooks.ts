@@ -5,7 +5,7 @@ import { parseJson } from '../json.ts'
 import { flag, id, optional, text, whole } from '../shapes.ts'
 import type { Credentials } from '../vendor.ts'
 import { answerChallenge, hmac, isFresh, isSame, isSameHex, proven, readsEvent, refused } from '../webhooks.ts'
-import type { Delivery, Handshake, Proof, ProofTerms, WebhookEvent, Webhooks } from '../webhooks.ts'
+import type { Delivery, Handshake, Proof, ProofOptions, WebhookEvent, Webhooks } from '../webhooks.ts'
 
 const event = z.object({
   object_type: text,
@@ -27,12 +27,12 @@ function handshake(query: Readonly<Record<string, string | undefined>>, verifyTo
 }
 
 /** `t=<seconds>,v1=<hex>` over `<t>.<body>`. */
-function proveSignature({ headers, body }: Delivery, terms: ProofTerms, secret: string): Proof {
+function proveSignature({ headers, body }: Delivery, options: ProofOptions, secret: string): Proof {
   const parts = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/i.exec(headers['x-strava-signature'] ?? '')
   if (parts === null) return refused('not signed')
   const [, timestamp = '', signature] = parts
   if (!isSameHex(hmac(secret, timestamp, '.', body), signature)) return refused('the signature does not match')
-  return isFresh(timestamp, 1000, terms) ? proven : refused('the timestamp is outside the replay window')
+  return isFresh(timestamp, 1000, options) ? proven : refused('the timestamp is outside the replay window')
 }
 
 function proveSubscription(body: Uint8Array, ours: readonly string[]): Proof {
@@ -42,11 +42,11 @@ function proveSubscription(body: Uint8Array, ours: readonly string[]): Proof {
   return ours.some(one => isSame(one, theirs)) ? proven : refused('not a subscription of ours')
 }
 
-function prove(delivery: Delivery, terms: ProofTerms, secret: string | undefined): Proof {
-  const signed = secret === undefined ? undefined : proveSignature(delivery, terms, secret)
+function prove(delivery: Delivery, options: ProofOptions, secret: string | undefined): Proof {
+  const signed = secret === undefined ? undefined : proveSignature(delivery, options, secret)
   if (signed?.outcome === 'refused') return signed
-  if (signed !== undefined && terms.subscriptionIds === undefined) return signed
-  return proveSubscription(delivery.body, terms.subscriptionIds ?? [])
+  if (signed !== undefined && options.subscriptionIds === undefined) return signed
+  return proveSubscription(delivery.body, options.subscriptionIds ?? [])
 }
 
 function eventOf(wire: Wire): WebhookEvent {
@@ -57,7 +57,7 @@ function eventOf(wire: Wire): WebhookEvent {
       ? { kind: 'deauthorised', ...about }
       : { kind: 'other', type: `athlete/${wire.aspect_type}` }
   }
-  const object = { ...about, subject: 'activity', objectId: wire.object_id } as const
+  const object = { ...about, dataKind: 'activity', objectId: wire.object_id } as const
   if (wire.object_type !== 'activity') return { kind: 'other', type: wire.object_type }
   if (wire.aspect_type === 'delete') return { kind: 'deleted', ...object }
   if (wire.aspect_type === 'create' || wire.aspect_type === 'update')
@@ -72,6 +72,6 @@ function changesOf(updates: Wire['updates']): { title?: string; type?: string; p
 
 export const webhooksOf = ({ webhookVerifyToken, webhookSecret }: Credentials): Webhooks => ({
   handshake: query => handshake(query, webhookVerifyToken),
-  prove: (delivery, terms) => prove(delivery, terms, webhookSecret),
+  prove: (delivery, options) => prove(delivery, options, webhookSecret),
   read: readsEvent(event, eventOf),
 })

@@ -35,7 +35,7 @@ export const facts: Facts = frozen({
     },
   ],
   overLimit: { status: 429, resetFrom: 'X-RateLimit-Reset in seconds from now', countsWhenRefused: false },
-  exhausted: 'resume',
+  whenSpent: 'resume',
   retention: 'None published.',
   webhook: {
     answerWithinMs: 1000,

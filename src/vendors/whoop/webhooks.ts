@@ -8,17 +8,17 @@ import { isSameBase64, NO_HANDSHAKE, proveSigned, readsEvent, type WebhookEvent,
 const event = z.object({ user_id: id, id, type: text, trace_id: optional(id) })
 
 function eventOf(wire: z.infer<typeof event>): WebhookEvent {
-  const [, subject, aspect] = /^(workout|sleep|recovery)\.(updated|deleted)$/.exec(wire.type) ?? []
-  if (subject !== 'workout' && subject !== 'sleep' && subject !== 'recovery')
+  const [, dataKind, aspect] = /^(workout|sleep|recovery)\.(updated|deleted)$/.exec(wire.type) ?? []
+  if (dataKind !== 'workout' && dataKind !== 'sleep' && dataKind !== 'recovery')
     return { kind: 'other', type: wire.type.slice(0, 100) }
-  const object = { owner: wire.user_id, eventId: wire.trace_id ?? undefined, subject, objectId: wire.id } as const
+  const object = { owner: wire.user_id, eventId: wire.trace_id ?? undefined, dataKind, objectId: wire.id } as const
   return aspect === 'deleted' ? { kind: 'deleted', ...object } : { kind: 'changed', ...object, aspect: 'update' }
 }
 
 export const webhooksOf = ({ clientSecret, webhookSecret }: Credentials): Webhooks => ({
   handshake: () => NO_HANDSHAKE,
-  prove: (delivery, terms) =>
-    proveSigned(delivery, terms, {
+  prove: (delivery, options) =>
+    proveSigned(delivery, options, {
       secret: webhookSecret ?? clientSecret,
       signatureHeader: 'x-whoop-signature',
       timestampHeader: 'x-whoop-signature-timestamp',

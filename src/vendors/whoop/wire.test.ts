@@ -106,9 +106,9 @@ for (const [status, body, headers, verdict] of rows) {
 }
 
 const events: [type: string, expected: object][] = [
-  ['sleep.updated', { kind: 'changed', owner: '456', eventId: 't1', subject: 'sleep', objectId: uuid, aspect: 'update' }],
-  ['sleep.deleted', { kind: 'deleted', owner: '456', eventId: 't1', subject: 'sleep', objectId: uuid }],
-  ['recovery.deleted', { kind: 'deleted', owner: '456', eventId: 't1', subject: 'recovery', objectId: uuid }],
+  ['sleep.updated', { kind: 'changed', owner: '456', eventId: 't1', dataKind: 'sleep', objectId: uuid, aspect: 'update' }],
+  ['sleep.deleted', { kind: 'deleted', owner: '456', eventId: 't1', dataKind: 'sleep', objectId: uuid }],
+  ['recovery.deleted', { kind: 'deleted', owner: '456', eventId: 't1', dataKind: 'recovery', objectId: uuid }],
   ['sleep.updated.twice', { kind: 'other', type: 'sleep.updated.twice' }],
   ['cycle.updated', { kind: 'other', type: 'cycle.updated' }],
 ]

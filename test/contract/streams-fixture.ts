@@ -1,7 +1,7 @@
 // What the contracts of streams share: a store that is emptied for each test, and a vendor that allows much or little.
 import type { Database } from '../../src/db/db.ts'
 import type { StreamsStored } from '../../src/events/events.ts'
-import { hear, type Facts } from '../../src/kernel/channels.ts'
+import { hear, type Diagnostics } from '../../src/kernel/channels.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import { StreamWorld, type StreamProcess, type StreamRow, type StreamWorldOptions } from '../stream-world.ts'
@@ -72,8 +72,8 @@ export async function listed(the: StreamWorld, process: StreamProcess): Promise<
 }
 
 /** What was told of attempts meanwhile. */
-export async function heard<T>(work: () => Promise<T>): Promise<Facts['paceline:stream-fetch'][]> {
-  const facts: Facts['paceline:stream-fetch'][] = []
+export async function heard<T>(work: () => Promise<T>): Promise<Diagnostics['paceline:stream-fetch'][]> {
+  const facts: Diagnostics['paceline:stream-fetch'][] = []
   const end = hear('paceline:stream-fetch', fact => facts.push(fact))
   try {
     await work()

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { StreamsAnswer } from '../../src/streams/streams.ts'
 import { MINUTE_MS, type StreamProcess, type StreamWorld } from '../stream-world.ts'
-import { drained, STREAMS, streamWorlds, WIDE } from './streams-desk.ts'
+import { drained, STREAMS, streamWorlds, WIDE } from './streams-fixture.ts'
 
 const FEW = { activities: 3, ...WIDE } as const
 
-export function streamsFrontContract(name: string, open: () => Promise<Database>): void {
+export function streamsOnDemandContract(name: string, open: () => Promise<Database>): void {
   describe(`streams for whoever waits: ${name}`, () => {
     const world = streamWorlds(open)
     const opened = async (
@@ -16,7 +16,7 @@ export function streamsFrontContract(name: string, open: () => Promise<Database>
       { streams }: StreamProcess,
       id: string,
       waitMs: number,
-    ): Promise<StreamsAnswer | undefined> => await streams.moveToFront(the.athleteId, id, { waitMs })
+    ): Promise<StreamsAnswer | undefined> => await streams.fetchOnDemand(the.athleteId, id, { waitMs })
 
     test('a person who opens an activity gets its streams, and those who open it meanwhile join', async () => {
       const the = await world({ ...FEW, latencyMs: 2_000 })
@@ -78,7 +78,7 @@ export function streamsFrontContract(name: string, open: () => Promise<Database>
         const { id } = await the.newest()
         const { streams } = process
         assert.equal(await streams.read(id, id), undefined)
-        assert.equal(await streams.moveToFront(id, id, { waitMs: 0 }), undefined)
+        assert.equal(await streams.fetchOnDemand(id, id, { waitMs: 0 }), undefined)
         assert.equal(await streams.retry(id, id), undefined)
       })
       assert.equal(the.asked.length, 0)

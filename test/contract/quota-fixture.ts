@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { VirtualClock, type Clock } from '../../src/kernel/clock.ts'
 import type { Budget } from '../../src/quota/budget.ts'
 import type { QuotaSettings } from '../../src/quota/meters.ts'
-import type { Exhausted, PermitNeed, Spent } from '../../src/quota/permit.ts'
-import { Purse, type PurseAnswer } from '../../src/quota/purse.ts'
+import type { Refused, PermitNeed, Spent } from '../../src/quota/permit.ts'
+import { Limiter, type LimiterAnswer } from '../../src/quota/limiter.ts'
 import type { RateReport } from '../../src/vendors/vendors.ts'
 
 export interface BudgetRig {
@@ -82,20 +82,20 @@ export class SetClock extends VirtualClock {
   }
 }
 
-type Granted = Extract<PurseAnswer, { outcome: 'granted' }>
+type Granted = Extract<LimiterAnswer, { outcome: 'granted' }>
 
 /** One process at a budget. */
-export class Desk {
+export class LimiterFixture {
   readonly clock: SetClock
   readonly #rig: BudgetRig
-  readonly #purse: Purse
+  readonly #limiter: Limiter
   readonly #newId: () => string
 
   constructor(rig: BudgetRig, clock: SetClock, newId: () => string, settings: QuotaSettings = SETTINGS) {
     this.#rig = rig
     this.clock = clock
     this.#newId = newId
-    this.#purse = new Purse(rig.budget(clock), settings, SOON)
+    this.#limiter = new Limiter(rig.budget(clock), settings, SOON)
   }
 
   async at(instant: number): Promise<void> {
@@ -104,8 +104,8 @@ export class Desk {
     await this.#rig.passed?.(ms)
   }
 
-  ask(need: PermitNeed): Promise<PurseAnswer> {
-    return this.#purse.ask(this.#newId(), need)
+  ask(need: PermitNeed): Promise<LimiterAnswer> {
+    return this.#limiter.ask(this.#newId(), need)
   }
 
   /** A call that is under way until it is ended. */
@@ -113,9 +113,9 @@ export class Desk {
     const { ticket } = await this.grant(need)
     return {
       settle: async (spent = ok()) => {
-        await this.#purse.settle(ticket, spent)
+        await this.#limiter.settle(ticket, spent)
       },
-      giveBack: () => this.#purse.giveBack(ticket),
+      giveBack: () => this.#limiter.giveBack(ticket),
     }
   }
 
@@ -137,16 +137,16 @@ export class Desk {
   /** How many calls fit. */
   async left(need: PermitNeed): Promise<number> {
     const { ticket, remaining } = await this.grant(need)
-    await this.#purse.giveBack(ticket)
+    await this.#limiter.giveBack(ticket)
     return remaining + 1
   }
 
   async refused(need: PermitNeed, ...[cause, pool, window, resetAt]: Refusal): Promise<void> {
-    assert.deepEqual(await this.ask(need), { outcome: 'exhausted', cause, pool, window, resetAt })
+    assert.deepEqual(await this.ask(need), { outcome: 'refused', cause, pool, window, resetAt })
   }
 }
 
-type Refusal = [cause: Exhausted['cause'], pool: string, window: Exhausted['window'], resetAt: number]
+type Refusal = [cause: Refused['cause'], pool: string, window: Refused['window'], resetAt: number]
 
 export interface Tight {
   readonly read?: readonly [short: number, day: number]
@@ -163,7 +163,7 @@ export function limited({ read = PLENTY, overall = PLENTY }: Tight): QuotaSettin
   return { ...SETTINGS, limits: { strava: { ...readLimits, ...overallLimits } } }
 }
 
-export type NewDesk = (settings?: QuotaSettings) => Desk
+export type NewLimiterFixture = (settings?: QuotaSettings) => LimiterFixture
 
 export const edgeAfter = (instant: number, windowMs = QUARTER): number => (Math.floor(instant / windowMs) + 1) * windowMs
 /** When a window that is full at the start of a test opens again. */

@@ -1,9 +1,9 @@
 // Every way a call can end, and what becomes of the row.
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { judged } from './judgement.ts'
+import { classify } from './outcome-classification.ts'
 
-type Outcome = Parameters<typeof judged>[0]
+type Outcome = Parameters<typeof classify>[0]
 
 const NOW = 1_000_000
 const settled = { now: NOW, settledAt: NOW }
@@ -12,19 +12,19 @@ const byHand = { now: NOW, settledAt: undefined }
 
 test('what the vendor does not have is unavailable, but not while it may still appear', () => {
   for (const outcome of [{ outcome: 'absent' }, { outcome: 'ok', value: {} }] as const) {
-    assert.deepEqual(judged(outcome, settled), { move: 'close' })
-    assert.deepEqual(judged(outcome, byHand), { move: 'close' })
-    assert.partialDeepStrictEqual(judged(outcome, fresh), { move: 'defer', until: NOW + 5 })
+    assert.deepEqual(classify(outcome, settled), { move: 'close' })
+    assert.deepEqual(classify(outcome, byHand), { move: 'close' })
+    assert.partialDeepStrictEqual(classify(outcome, fresh), { move: 'defer', until: NOW + 5 })
   }
 })
 
 test('channels of one length succeed, others fail with the reason', () => {
-  assert.equal(judged({ outcome: 'ok', value: { time: [0, 1], watts: [1, 2] } }, fresh).move, 'succeed')
-  const broken = judged({ outcome: 'ok', value: { time: [0, 1], watts: [1] } }, fresh)
+  assert.equal(classify({ outcome: 'ok', value: { time: [0, 1], watts: [1, 2] } }, fresh).move, 'succeed')
+  const broken = classify({ outcome: 'ok', value: { time: [0, 1], watts: [1] } }, fresh)
   assert.deepEqual(broken, { move: 'fail', error: 'malformed (time has 2 samples, watts 1)' })
 })
 
-const trouble: [Outcome, string][] = [
+const breaker: [Outcome, string][] = [
   [{ outcome: 'malformed', reason: 'x' }, 'malformed (x)'],
   [{ outcome: 'transient', reason: 'x' }, 'vendor_error (x)'],
   [{ outcome: 'timeout', reason: 'x' }, 'vendor_error (x)'],
@@ -34,22 +34,22 @@ const trouble: [Outcome, string][] = [
   [{ outcome: 'needs_reauth' }, 'token (needs_reauth)'],
   [{ outcome: 'not_connected' }, 'token (not_connected)'],
 ]
-for (const [outcome, error] of trouble) {
+for (const [outcome, error] of breaker) {
   test(`${outcome.outcome} is a failure, never the end`, () => {
-    for (const at of [settled, fresh, byHand]) assert.deepEqual(judged(outcome, at), { move: 'fail', error })
+    for (const at of [settled, fresh, byHand]) assert.deepEqual(classify(outcome, at), { move: 'fail', error })
   })
 }
 
 test('too many is deferred to the time that was said, else to the end of a window', () => {
   const error = 'rate_limited (429 from the vendor)'
-  const said = judged({ outcome: 'rate_limited', retryAt: NOW + 7, scope: 'short' }, settled)
+  const said = classify({ outcome: 'rate_limited', retryAt: NOW + 7, scope: 'short' }, settled)
   assert.deepEqual(said, { move: 'defer', error, until: NOW + 7 })
-  const unsaid = judged({ outcome: 'rate_limited', retryAt: undefined, scope: 'unknown' }, settled)
+  const unsaid = classify({ outcome: 'rate_limited', retryAt: undefined, scope: 'unknown' }, settled)
   assert.deepEqual(unsaid, { move: 'defer', error, until: NOW + 900_000 })
 })
 
 test('no permit is deferred, and says whether the budget was empty or away', () => {
-  assert.partialDeepStrictEqual(judged({ outcome: 'no_permit', retryAt: NOW + 9 }, settled), { move: 'defer', until: NOW + 9 })
-  const away = judged({ outcome: 'no_permit', retryAt: undefined }, settled)
+  assert.partialDeepStrictEqual(classify({ outcome: 'no_permit', retryAt: NOW + 9 }, settled), { move: 'defer', until: NOW + 9 })
+  const away = classify({ outcome: 'no_permit', retryAt: undefined }, settled)
   assert(away.move === 'defer' && away.error.startsWith('budget_unavailable'))
 })

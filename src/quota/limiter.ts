@@ -5,18 +5,18 @@ import { refusedBy, remainingOf, type Counter, type Plan } from './plan.ts'
 import { Plans } from './plans.ts'
 import { vendors } from '../vendors/vendors.ts'
 import type { Budget, Raise, Settlement, Ticket } from './budget.ts'
-import type { Exhausted, PermitNeed, Spent } from './permit.ts'
-import { isCertain, learn, readTerms, reportFor, writeTerms, type Sent, type Terms } from './terms.ts'
+import type { Refused, PermitNeed, Spent } from './permit.ts'
+import { isCertain, learn, readLearned, reportFor, writeLearned, type Sent, type LearnedLimits } from './learned-limits.ts'
 
-export type PurseAnswer =
+export type LimiterAnswer =
   | { readonly outcome: 'granted'; readonly ticket: Ticket; readonly remaining: number }
-  | Exhausted
+  | Refused
   | { readonly outcome: 'unavailable' }
 
 /** Terms and windows change seldom; who meets this many changes in a row asks again in a moment. */
 const TRIES = 8
 
-export class Purse {
+export class Limiter {
   readonly #budget: Budget
   readonly #plans: Plans
   readonly #soonMs: number
@@ -28,15 +28,15 @@ export class Purse {
     this.#soonMs = soonMs
   }
 
-  async ask(id: string, need: PermitNeed): Promise<PurseAnswer> {
-    let terms = this.#budget.terms(need.vendor)
+  async ask(id: string, need: PermitNeed): Promise<LimiterAnswer> {
+    let learned = this.#budget.learned(need.vendor)
     for (let tries = 0; tries < TRIES; tries++) {
-      const plan = this.#plans.for(need, terms, this.#budget.now())
+      const plan = this.#plans.for(need, learned, this.#budget.now())
       if ('outcome' in plan) return plan
-      const taken = await this.#budget.take(id, plan, terms)
+      const taken = await this.#budget.take(id, plan, learned)
       if (taken.outcome === 'unavailable') return { outcome: 'unavailable' }
       if (taken.outcome === 'busy') break
-      if (taken.outcome === 'changed') ({ terms } = taken)
+      if (taken.outcome === 'changed') ({ learned } = taken)
       if (taken.outcome === 'taken') {
         return { outcome: 'granted', ticket: { id, plan, at: taken.at }, remaining: remainingOf(plan, taken.counts) }
       }
@@ -56,26 +56,26 @@ export class Purse {
     const sent: Sent = { charges: plan.charges, takenAt: at, answeredAt: Math.max(at, this.#budget.now()) }
     const settled = await this.#budget.settle(ticket, settlementOf(plan, sent, spent))
     const isShared = isSharedIndeed ?? settled.isShared
-    if (settled.terms !== undefined) await this.#amend(plan, settled.terms, terms => learn(terms, sent, spent, isShared))
+    if (settled.learned !== undefined) await this.#amend(plan, settled.learned, learned => learn(learned, sent, spent, isShared))
     return isShared
   }
 
   /** Others may amend at the same time: what was learned is applied to whatever is in force. */
-  async #amend({ need: { vendor } }: Plan, inForce: string, lesson: (terms: Terms) => Terms): Promise<void> {
-    let terms = inForce
+  async #amend({ need: { vendor } }: Plan, inForce: string, lesson: (learned: LearnedLimits) => LearnedLimits): Promise<void> {
+    let learned = inForce
     for (let tries = 0; tries < TRIES; tries++) {
-      const known = readTerms(terms)
+      const known = readLearned(learned)
       const now = this.#budget.now()
-      const learned = writeTerms(lesson(known), now)
-      if (learned === writeTerms(known, now)) return
-      terms = await this.#budget.swap(vendor, terms, learned)
-      if (terms === learned) return
+      const updated = writeLearned(lesson(known), now)
+      if (updated === writeLearned(known, now)) return
+      learned = await this.#budget.swap(vendor, learned, updated)
+      if (learned === updated) return
     }
   }
 
-  #later({ vendor, cost }: PermitNeed): Exhausted {
+  #later({ vendor, cost }: PermitNeed): Refused {
     const which = shortestOf(vendors[vendor].facts, cost[0]?.pool)
-    return { outcome: 'exhausted', ...which, cause: 'yield', resetAt: this.#budget.now() + this.#soonMs }
+    return { outcome: 'refused', ...which, cause: 'yield', resetAt: this.#budget.now() + this.#soonMs }
   }
 }
 

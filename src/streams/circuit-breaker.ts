@@ -5,18 +5,18 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 
-const sql = loadQueries(new URL('trouble.sql', import.meta.url), ['failed', 'passed', 'read', 'probe', 'giveBack'])
+const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), ['failed', 'passed', 'read', 'probe', 'giveBack'])
 
 const FAILURES_MAX = 5
 const PROBE_MS = 5 * 60_000
 
 type Shut = { readonly way: 'shut'; readonly until: number }
 /** `probe`: one row may be tried. `until`: nothing before then. */
-export type Way = { readonly way: 'open' | 'probe' } | Shut
+export type BreakerState = { readonly way: 'open' | 'probe' } | Shut
 /** `nextAt`: when the next may probe, unless this one is given back. */
-export type Entry = { readonly way: 'open' } | { readonly way: 'probe'; readonly nextAt: number } | Shut
+export type Admission = { readonly way: 'open' } | { readonly way: 'probe'; readonly nextAt: number } | Shut
 
-export class Trouble {
+export class CircuitBreaker {
   readonly #database: Database
   readonly #clock: Clock
 
@@ -34,14 +34,14 @@ export class Trouble {
   }
 
   /** How it stands. Nothing is taken. */
-  async way(vendor: VendorName): Promise<Way> {
+  async way(vendor: VendorName): Promise<BreakerState> {
     const { failures, probeAt } = await this.#read(vendor)
     if (failures < FAILURES_MAX) return { way: 'open' }
     return probeAt > this.#clock.now() ? { way: 'shut', until: probeAt } : { way: 'probe' }
   }
 
   /** For one call, at once. `underWay`: other calls of this process of which the end is not known; they may all fail. */
-  async enter(vendor: VendorName, underWay: number): Promise<Entry> {
+  async enter(vendor: VendorName, underWay: number): Promise<Admission> {
     const { failures } = await this.#read(vendor)
     const now = this.#clock.now()
     if (failures < FAILURES_MAX) return failures + underWay < FAILURES_MAX ? { way: 'open' } : { way: 'shut', until: now }

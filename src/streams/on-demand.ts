@@ -4,8 +4,8 @@ import type { Connections } from '../accounts/accounts.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Quota } from '../quota/quota.ts'
-import type { Fetched, Fetcher } from './fetcher.ts'
-import { BUDGET_AWAY_MS } from './judgement.ts'
+import type { FetchOutcome, Fetcher } from './fetcher.ts'
+import { BUDGET_AWAY_MS } from './outcome-classification.ts'
 import { isDue, reasonOf, retryAt, type Reason } from './reasons.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
 import type { FetchState, StreamStore } from './stream-store.ts'
@@ -24,7 +24,7 @@ export interface StreamsAnswer {
   readonly retry_at?: Date
 }
 
-export interface FrontParts {
+export interface OnDemandParts {
   readonly clock: Clock
   readonly store: StreamStore
   readonly fetcher: Fetcher
@@ -36,11 +36,11 @@ const VENDOR = 'strava'
 /** How often the row is looked at while another process is at it (real time). */
 const LOOK_MS = 250
 
-interface Reading {
+interface ReadOptions {
   /** False: without the samples. */
   readonly samples?: boolean
   /** How the attempt went that was made for this reading. */
-  readonly fetched?: Fetched | undefined
+  readonly fetched?: FetchOutcome | undefined
 }
 
 interface Why {
@@ -48,10 +48,10 @@ interface Why {
   readonly retryAt?: number
 }
 
-export class Front {
-  readonly #parts: FrontParts
+export class OnDemand {
+  readonly #parts: OnDemandParts
 
-  constructor(parts: FrontParts) {
+  constructor(parts: OnDemandParts) {
     this.#parts = parts
   }
 
@@ -59,13 +59,13 @@ export class Front {
   async read(
     athleteId: string,
     activityId: string,
-    { samples = true, fetched }: Reading = {},
+    { samples = true, fetched }: ReadOptions = {},
   ): Promise<StreamsAnswer | undefined> {
     const state = await this.#parts.store.state(activityId)
     return state?.athleteId === athleteId ? await this.#answer(state, { samples, fetched }) : undefined
   }
 
-  async #answer(state: FetchState, { samples = true, fetched }: Reading): Promise<StreamsAnswer> {
+  async #answer(state: FetchState, { samples = true, fetched }: ReadOptions): Promise<StreamsAnswer> {
     const stored = state.status === 'success' ? await this.#parts.store.stored(state.id, { samples }) : undefined
     const { reason, retryAt: at } = await this.#why(state, fetched)
     return {
@@ -82,7 +82,7 @@ export class Front {
   }
 
   /** Asks for it at once if it is due, and waits up to `waitMs` of real time; then says how it stands. */
-  async moveToFront(
+  async fetchOnDemand(
     athleteId: string,
     activityId: string,
     { waitMs, signal }: { waitMs: number; signal: AbortSignal },
@@ -104,7 +104,7 @@ export class Front {
     }
   }
 
-  async #fetch(activityId: string, signal: AbortSignal): Promise<Fetched | undefined> {
+  async #fetch(activityId: string, signal: AbortSignal): Promise<FetchOutcome | undefined> {
     return await this.#parts.fetcher.fetch(activityId, { callClass: 'live', signal }).catch((error: unknown) => {
       if (!signal.aborted) tell('paceline:fault', { where: 'streams', error })
       return undefined
@@ -121,13 +121,13 @@ export class Front {
     }
   }
 
-  async #why(state: FetchState, fetched: Fetched | undefined): Promise<Why> {
+  async #why(state: FetchState, fetched: FetchOutcome | undefined): Promise<Why> {
     if (state.status === 'pending') return await this.#whyPending(state, fetched)
     const [reason, at] = [reasonOf(state), retryAt(state, this.#parts.clock.now())]
     return { ...(reason !== undefined && { reason }), ...(at !== undefined && { retryAt: at }) }
   }
 
-  async #whyPending({ provider, athleteId }: FetchState, fetched: Fetched | undefined): Promise<Why> {
+  async #whyPending({ provider, athleteId }: FetchState, fetched: FetchOutcome | undefined): Promise<Why> {
     const { clock, connections, quota } = this.#parts
     if (provider !== VENDOR) return { reason: 'waiting_for_vendor' }
     if (fetched?.outcome === 'refused') {

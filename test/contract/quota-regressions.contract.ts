@@ -13,7 +13,7 @@ import {
   MIDNIGHT,
   NEXT,
   NOON,
-  type NewDesk,
+  type NewLimiterFixture,
   QUARTER,
   SECOND,
   SOON,
@@ -29,11 +29,11 @@ import {
   sleep,
   tooMany,
   write,
-} from './quota-desk.ts'
+} from './quota-fixture.ts'
 
-export function reportLaws(desk: NewDesk): void {
+export function reportLaws(limiter: NewLimiterFixture): void {
   test("the vendor's limits replace ours, up and down, for everyone", async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.spend(read, 1, ok(said('read', { limit: 150, used: 1 }, { limit: 1_500 })))
     assert.equal(await other.left(read), 142 - 1)
     await one.spend(read, 1, ok(said('read', { limit: 200, used: 2 }, { limit: 100 })))
@@ -45,17 +45,17 @@ export function reportLaws(desk: NewDesk): void {
   })
 
   test("the vendor's count raises ours and never lowers it", async () => {
-    const one = desk()
+    const one = limiter()
     await one.spend(read, 10, ok(said('read', { used: 60 })))
-    assert.equal(await desk().left(read), 35)
+    assert.equal(await limiter().left(read), 35)
     await one.spend(read, 5, ok(said('read', { used: 3 })))
-    assert.equal(await desk().left(read), 30)
+    assert.equal(await limiter().left(read), 30)
     await one.spend(write, 1, ok(said('overall', { used: 180 })))
-    assert.equal(await desk().left(read), 10)
+    assert.equal(await limiter().left(read), 10)
   })
 
   test("the vendor's count of the day raises ours of the day", async () => {
-    const one = desk()
+    const one = limiter()
     await one.spend(read, 1, ok(said('read', {}, { used: 940 })))
     assert.equal(await one.left(read), 10)
     await one.at(START + QUARTER)
@@ -72,7 +72,7 @@ export function reportLaws(desk: NewDesk): void {
     { pools: { read: [{ windowSeconds: 901, limit: 7, used: 99 }] } },
   ]
   test('an answer without a count changes none, and calls go on one at a time', async () => {
-    const one = desk()
+    const one = limiter()
     for (const report of NOTHING) await one.spend(read, 2, ok(report))
     assert.equal(await one.left(read), 85)
     await one.send(read)
@@ -80,15 +80,15 @@ export function reportLaws(desk: NewDesk): void {
   })
 
   test('what two processes learn at the same time is learned by both', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.hear()
     const calls = [await one.send(read), await other.send(read), await other.send(read)] as const
     await calls[0].settle(ok(said('read', { limit: 150 })))
     await calls[1].settle(ok(said('overall', { limit: 120 })))
-    assert.equal(await desk().left(read), 114 - 1 - 3)
+    assert.equal(await limiter().left(read), 114 - 1 - 3)
     await Promise.all([one.spend(read, 1, ok(said('read', { limit: 60 }))), calls[2].settle(ok(said('overall', { limit: 110 })))])
-    assert.equal(await desk().left(read), 57 - 4)
-    assert.equal(await desk().left(write), 104 - 1 - 4)
+    assert.equal(await limiter().left(read), 57 - 4)
+    assert.equal(await limiter().left(write), 104 - 1 - 4)
   })
 
   for (const [when, sentMs, answeredMs, after] of [
@@ -99,7 +99,7 @@ export function reportLaws(desk: NewDesk): void {
     ['on another day', -DAY, MINUTE, 94],
   ] as const) {
     test(`a count of a window that was given ${when} changes none, and calls go on one at a time`, async () => {
-      const [edge, one] = [NOON, desk()]
+      const [edge, one] = [NOON, limiter()]
       await one.at(edge + sentMs)
       const call = await one.send(read)
       await one.at(edge + answeredMs)
@@ -111,7 +111,7 @@ export function reportLaws(desk: NewDesk): void {
   }
 
   test('a count of the day that was given across midnight changes none', async () => {
-    const one = desk()
+    const one = limiter()
     await one.at(MIDNIGHT - MINUTE)
     const call = await one.send(read)
     await one.at(MIDNIGHT + MINUTE)
@@ -120,12 +120,12 @@ export function reportLaws(desk: NewDesk): void {
   })
 }
 
-export function refusalLaws(desk: NewDesk): void {
+export function refusalLaws(limiter: NewLimiterFixture): void {
   test('"too many" closes the short window for every process at once, and no other', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await other.hear()
     await one.spend(read, 1, tooMany())
-    for (const closed of [one, other, desk()]) await closed.refused(read, 'closed', 'read', '15min', NEXT)
+    for (const closed of [one, other, limiter()]) await closed.refused(read, 'closed', 'read', '15min', NEXT)
     await other.refused(write, 'closed', 'overall', '15min', NEXT)
     await other.refused(backfill, 'closed', 'read', '15min', NEXT)
     await other.at(NEXT)
@@ -133,7 +133,7 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('"too many" closes only the pool that is full, where the answer says which', async () => {
-    const one = desk()
+    const one = limiter()
     await one.spend(
       read,
       1,
@@ -146,7 +146,7 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('"too many" with a full day closes the day', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.spend(read, 1, tooMany(said('read', { limit: 100, used: 12 }, { limit: 1_000, used: 1_000 })))
     await other.refused(read, 'closed', 'read', 'day', TOMORROW)
     await other.at(NEXT)
@@ -157,7 +157,7 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('a second "too many" in the next window closes the day, one later does not', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.spend(read, 1, tooMany())
     await one.at(START + 2 * QUARTER)
     await one.spend(read, 1, tooMany())
@@ -168,7 +168,7 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('"too many" just after an edge closes no more than the time near it', async () => {
-    const one = desk()
+    const one = limiter()
     await one.at(NEXT - GUARD - 1)
     const call = await one.send(read)
     await one.at(NEXT - 1)
@@ -179,7 +179,7 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('two "too many" of one window are one lesson, also when the second comes after its end', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.at(NEXT - 2 * GUARD - SECOND)
     await one.hear()
     const [first, second] = [await one.send(read), await other.send(read)]
@@ -191,7 +191,7 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('a lesson that a process has missed does not keep it from teaching', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.spend(read, 1, ok(said('read', { limit: 100, used: 1 })))
     assert.equal(await other.left(read), 94)
     const [first, second] = [await one.send(read), await other.send(read)]
@@ -201,19 +201,19 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('a token pool counts and closes for its athlete alone', async () => {
-    const one = desk()
+    const one = limiter()
     await one.spend(checkins(ADA), 237)
     await one.refused(checkins(ADA), 'limit', 'users', 'hour', edgeAfter(START, 4 * QUARTER))
     assert.equal(await one.left(checkins(BOB)), 237)
     await one.spend(checkins(BOB), 1, tooMany(undefined, { retryAt: START + 20 * MINUTE }))
-    await desk().refused(checkins(BOB), 'closed', 'users', 'hour', START + 20 * MINUTE)
-    await desk().refused(checkins(ADA), 'limit', 'users', 'hour', edgeAfter(START, 4 * QUARTER))
+    await limiter().refused(checkins(BOB), 'closed', 'users', 'hour', START + 20 * MINUTE)
+    await limiter().refused(checkins(ADA), 'limit', 'users', 'hour', edgeAfter(START, 4 * QUARTER))
     await one.at(START + 20 * MINUTE)
     assert.equal(await one.left(checkins(BOB)), 236)
   })
 
   test('where each token and the application have a pool both are counted', async () => {
-    const one = desk()
+    const one = limiter()
     await one.spend(night(ADA), 2_000)
     assert.equal(await one.left(night(ADA)), 375)
     assert.equal(await one.left(night(BOB)), 375)
@@ -221,19 +221,19 @@ export function refusalLaws(desk: NewDesk): void {
   })
 
   test('a rolling window that is nearly full by its own count is closed', async () => {
-    const one = desk()
+    const one = limiter()
     const hourly = (used: number): RateReport => ({ pools: { users: [{ windowSeconds: 3600, limit: 500, used }] } })
     await one.spend(checkins(ADA), 1, ok(hourly(474)))
     assert.equal(await one.left(checkins(ADA)), 236)
     await one.spend(checkins(ADA), 1, ok(hourly(475)))
-    await desk().refused(checkins(ADA), 'closed', 'users', 'hour', edgeAfter(START, 4 * QUARTER))
+    await limiter().refused(checkins(ADA), 'closed', 'users', 'hour', edgeAfter(START, 4 * QUARTER))
     assert.equal(await one.left(checkins(BOB)), 237)
   })
 }
 
-export function crowdLaws(desk: NewDesk): void {
+export function crowdLaws(limiter: NewLimiterFixture): void {
   test('before the vendor has said its count one call is under way at a time', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     const waiting = async (): Promise<void> => {
       await other.refused(read, 'yield', 'read', '15min', other.clock.at + SOON)
       await other.refused(write, 'yield', 'overall', '15min', other.clock.at + SOON)
@@ -255,7 +255,7 @@ export function crowdLaws(desk: NewDesk): void {
   })
 
   test('the end of an overtaken call does not let another pass', async () => {
-    const one = desk()
+    const one = limiter()
     const slow = await one.send(read)
     await one.at(START + SINGLE_FILE_MS)
     await one.send(read)
@@ -264,7 +264,7 @@ export function crowdLaws(desk: NewDesk): void {
   })
 
   test('when another program spends the same quota calls go one at a time, for a day', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.spend(read, 1, ok(said('read', { used: 10 })))
     await other.send(read)
     await one.refused(read, 'yield', 'read', '15min', START + SOON)
@@ -277,7 +277,7 @@ export function crowdLaws(desk: NewDesk): void {
   })
 
   test('a call of ours that arrives in the next window is not taken for another program', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     await one.at(NEXT - 2 * GUARD - SECOND)
     await one.hear()
     const slow = await one.send(read)
@@ -288,12 +288,12 @@ export function crowdLaws(desk: NewDesk): void {
   })
 
   test('a window whose edges are unknown has no single file', async () => {
-    const [one, other] = [desk(), desk()]
+    const [one, other] = [limiter(), limiter()]
     for (const someone of [one, other, one]) await someone.grant(sleep)
   })
 
   test('of fifty that ask at once before the first answer one may go', async () => {
-    const desks = [desk(), desk()]
+    const desks = [limiter(), limiter()]
     const answers = await Promise.all(desks.flatMap(one => Array.from({ length: 25 }, () => one.ask(read))))
     assert.equal(answers.filter(({ outcome }) => outcome === 'granted').length, 1)
     for (const answer of answers) assert(answer.outcome === 'granted' || ('cause' in answer && answer.cause === 'yield'))
@@ -301,13 +301,13 @@ export function crowdLaws(desk: NewDesk): void {
 
   for (const processes of [1, 4]) {
     test(`of two hundred who ask at once in ${processes} processes exactly as many as allowed may go`, async () => {
-      const desks = Array.from({ length: processes }, () => desk())
+      const desks = Array.from({ length: processes }, () => limiter())
       await desks[0]?.hear()
       const askers = desks.flatMap(one => Array.from({ length: 200 / processes }, () => one))
       const answers = await Promise.all(askers.map(one => one.ask(read)))
       assert.equal(answers.filter(({ outcome }) => outcome === 'granted').length, 95)
       for (const answer of answers) assert(answer.outcome === 'granted' || ('cause' in answer && answer.cause === 'limit'))
-      assert.equal(await desk().left(write), 190 - 95 - 1)
+      assert.equal(await limiter().left(write), 190 - 95 - 1)
     })
   }
 }

@@ -7,7 +7,19 @@ import type { Fault } from '../../src/simulator/simulator.ts'
 import type { ImportWorld, Process } from '../import-world.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
-import { assertWhole, DETAIL, detailsAsked, eventsOf, idsOf, LIST, PHOTOS, SMALL, stored, WIDE, worlds } from './imports-desk.ts'
+import {
+  assertWhole,
+  DETAIL,
+  detailsAsked,
+  eventsOf,
+  idsOf,
+  LIST,
+  PHOTOS,
+  SMALL,
+  stored,
+  WIDE,
+  worlds,
+} from './imports-fixture.ts'
 
 const ACTIVITIES = 20
 const HOUR_MS = 3_600_000
@@ -44,7 +56,7 @@ async function withFaults(the: ImportWorld, faults: readonly Omit<Fault, 'vendor
   })
 }
 
-export function importsTroubleContract(name: string, open: () => Promise<Database>): void {
+export function importsFailuresContract(name: string, open: () => Promise<Database>): void {
   describe(`imports in trouble: ${name}`, () => {
     const world = worlds(open)
 
@@ -257,8 +269,8 @@ export function importsTroubleContract(name: string, open: () => Promise<Databas
       const the = await world({ activities: ACTIVITIES })
       const ledger = new LedgerBudget({ database: the.database, clock: the.clock })
       const budget = new MemoryBudget({ clock: the.clock, ledger })
-      const front = Object.assign(budget, { refill: () => Promise.resolve(budget.wipe()) })
-      const process = the.process({ front })
+      const cache = Object.assign(budget, { refill: () => Promise.resolve(budget.wipe()) })
+      const process = the.process({ cache })
       await the.run(async () => {
         await the.connect(process)
         budget.away = true

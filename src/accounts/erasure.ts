@@ -8,17 +8,17 @@ import { connectionSql as sql } from './connection-sql.ts'
 import type { Connections } from './connections.ts'
 import { eraseAll, type Eraser, type Whose } from './eraser.ts'
 
-export type Cause = 'disconnected' | 'deauthorised' | 'retention'
+export type ErasureCause = 'disconnected' | 'deauthorised' | 'retention'
 
 export interface Receipt {
   readonly id: string
   readonly vendor: VendorName
-  readonly cause: Cause
+  readonly cause: ErasureCause
   readonly counts: Readonly<Record<string, number>>
   readonly deletedAt: Date
 }
 
-export interface PartingParts {
+export interface ErasureParts {
   readonly database: Database
   readonly clock: Clock
   readonly newId: NewId
@@ -30,10 +30,10 @@ export interface PartingParts {
 
 const DAY_MS = 86_400_000
 
-export class Parting {
-  readonly #parts: PartingParts
+export class Erasure {
+  readonly #parts: ErasureParts
 
-  constructor(parts: PartingParts) {
+  constructor(parts: ErasureParts) {
     this.#parts = parts
   }
 
@@ -82,7 +82,7 @@ export class Parting {
     return rows.map(({ deleted_at: deletedAt, ...row }) => ({ ...row, deletedAt }))
   }
 
-  async #part(whose: Whose, cause: Cause): Promise<Receipt | undefined> {
+  async #part(whose: Whose, cause: ErasureCause): Promise<Receipt | undefined> {
     return await this.#parts.database.transaction(async tx => {
       const removed = await tx.query(sql.remove, [whose.athleteId, whose.vendor])
       // Of two who part at once, one writes the receipt.
@@ -92,7 +92,7 @@ export class Parting {
     })
   }
 
-  async #receipt(tx: Queryable, whose: Whose, cause: Cause, counts: Record<string, number>): Promise<Receipt> {
+  async #receipt(tx: Queryable, whose: Whose, cause: ErasureCause, counts: Record<string, number>): Promise<Receipt> {
     const vendor = whose.vendor as VendorName
     const receipt: Receipt = { id: this.#parts.newId(), vendor, cause, counts, deletedAt: new Date(this.#parts.clock.now()) }
     await tx.query(sql.createReceipt, [receipt.id, whose.athleteId, vendor, cause, JSON.stringify(counts), receipt.deletedAt])

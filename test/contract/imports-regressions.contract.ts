@@ -16,7 +16,7 @@ import {
   stored,
   synced,
   worlds,
-} from './imports-desk.ts'
+} from './imports-fixture.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -33,7 +33,7 @@ function rewriting(the: ImportWorld, change: (entries: Entry[]) => unknown[]): v
   }
 }
 
-export function importsLessonsContract(name: string, open: () => Promise<Database>): void {
+export function importsRegressionsContract(name: string, open: () => Promise<Database>): void {
   describe(`lessons of imports: ${name}`, () => {
     const world = worlds(open)
 

@@ -5,13 +5,13 @@ import type { StravaStreams } from '../vendors/vendors.ts'
 import { examined, type WholeChannels } from './channels.ts'
 import { errorText } from './reasons.ts'
 
-export type Judgement =
+export type Classification =
   | { readonly move: 'succeed'; readonly channels: WholeChannels }
   | { readonly move: 'fail'; readonly error: string }
   | { readonly move: 'defer'; readonly error: string; readonly until: number }
   | { readonly move: 'close' }
 
-export interface Moment {
+export interface Timing {
   readonly now: number
   /** Until then streams that are missing may still appear; undefined where none can. */
   readonly settledAt: number | undefined
@@ -23,7 +23,10 @@ export const BUDGET_AWAY_MS = 60_000
 const UNKNOWN_RESET_MS = 15 * 60_000
 
 /** `withdrawn` is no end of an attempt: nothing was claimed. */
-export function judged(outcome: Exclude<AuthorisedOutcome<StravaStreams>, { outcome: 'withdrawn' }>, at: Moment): Judgement {
+export function classify(
+  outcome: Exclude<AuthorisedOutcome<StravaStreams>, { outcome: 'withdrawn' }>,
+  at: Timing,
+): Classification {
   switch (outcome.outcome) {
     case 'ok':
       return stored(outcome.value, at)
@@ -52,21 +55,21 @@ export function judged(outcome: Exclude<AuthorisedOutcome<StravaStreams>, { outc
   }
 }
 
-const fail = (error: string): Judgement => ({ move: 'fail', error })
+const fail = (error: string): Classification => ({ move: 'fail', error })
 
-const later = (error: string, until: number): Judgement => ({ move: 'defer', error, until })
+const later = (error: string, until: number): Classification => ({ move: 'defer', error, until })
 
-function stored(streams: StravaStreams, at: Moment): Judgement {
+function stored(streams: StravaStreams, at: Timing): Classification {
   const found = examined(streams)
   if (found.outcome === 'whole') return { move: 'succeed', channels: found }
   return found.outcome === 'empty' ? missing(at) : { move: 'fail', error: errorText('malformed', found.reason) }
 }
 
-const missing = ({ now, settledAt }: Moment): Judgement =>
+const missing = ({ now, settledAt }: Timing): Classification =>
   settledAt !== undefined && settledAt > now ? later(errorText('not_ready', 'no streams yet'), settledAt) : { move: 'close' }
 
 /** The vendor itself is in trouble, whichever activity was asked for. */
-export const isVendorTrouble = ({ outcome }: AuthorisedOutcome<unknown>): boolean =>
+export const isVendorFailure = ({ outcome }: AuthorisedOutcome<unknown>): boolean =>
   outcome === 'transient' || outcome === 'timeout'
 
 /** The vendor was reached and said something about this activity. */

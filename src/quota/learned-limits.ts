@@ -5,7 +5,7 @@ import type { RateReport } from '../vendors/vendors.ts'
 import { closureName, meterName, windowEndAt, windowIdAt, type Charged, type Meter } from './meters.ts'
 import type { Spent } from './permit.ts'
 
-export interface Terms {
+export interface LearnedLimits {
   /** By meter name, where a header said one. */
   readonly limits: Readonly<Record<string, number>>
   /** Closed until, by closure name. */
@@ -18,17 +18,20 @@ export interface Terms {
   readonly sharedUntil: number
 }
 
-export const NO_TERMS: Terms = { limits: {}, closed: {}, refusedIn: undefined, heardIn: undefined, sharedUntil: 0 }
+export const NOTHING_LEARNED: LearnedLimits = { limits: {}, closed: {}, refusedIn: undefined, heardIn: undefined, sharedUntil: 0 }
 
-export const readTerms = (text: string): Terms => ({ ...NO_TERMS, ...(JSON.parse(text) as Partial<Terms>) })
+export const readLearned = (text: string): LearnedLimits => ({
+  ...NOTHING_LEARNED,
+  ...(JSON.parse(text) as Partial<LearnedLimits>),
+})
 
 /** Leaves out what has passed, so that the document stays small. */
-export function writeTerms(terms: Terms, now: number): string {
-  const closed = Object.fromEntries(Object.entries(terms.closed).filter(([, until]) => until > now))
-  return JSON.stringify({ ...terms, closed })
+export function writeLearned(learned: LearnedLimits, now: number): string {
+  const closed = Object.fromEntries(Object.entries(learned.closed).filter(([, until]) => until > now))
+  return JSON.stringify({ ...learned, closed })
 }
 
-export const limitOf = (terms: Terms, meter: Meter): number => terms.limits[meterName(meter)] ?? meter.limit
+export const limitOf = (learned: LearnedLimits, meter: Meter): number => learned.limits[meterName(meter)] ?? meter.limit
 
 /** How long another program is presumed to go on after it was noticed. */
 const SHARED_MS = 86_400_000
@@ -51,56 +54,56 @@ export const reportFor = (report: RateReport | undefined, meter: Meter) =>
   report?.pools[meter.pool]?.find(({ windowSeconds }) => windowSeconds * 1000 === meter.windowMs)
 
 /** What an answer changes. `isShared`: its count ran ahead of ours. */
-export function learn(terms: Terms, sent: Sent, spent: Spent, isShared: boolean): Terms {
-  const heard = hear(terms, sent, spent, isShared)
+export function learn(learned: LearnedLimits, sent: Sent, spent: Spent, isShared: boolean): LearnedLimits {
+  const heard = hear(learned, sent, spent, isShared)
   const full = closeFull(heard, sent, spent)
   return spent.refusal === undefined ? full : refuse(full, sent, spent, spent.refusal)
 }
 
-function hear(terms: Terms, sent: Sent, { report }: Spent, isShared: boolean): Terms {
-  const limits = { ...terms.limits }
-  let { heardIn } = terms
+function hear(learned: LearnedLimits, sent: Sent, { report }: Spent, isShared: boolean): LearnedLimits {
+  const limits = { ...learned.limits }
+  let { heardIn } = learned
   for (const { meter } of sent.charges) {
     const { limit, used } = reportFor(report, meter) ?? {}
     if (limit !== undefined) limits[meterName(meter)] = limit
     if (used !== undefined && meter.shortest && isCertain(meter, sent)) heardIn = windowIdAt(meter, sent.takenAt)
   }
-  return { ...terms, limits, heardIn, sharedUntil: isShared ? sent.answeredAt + SHARED_MS : terms.sharedUntil }
+  return { ...learned, limits, heardIn, sharedUntil: isShared ? sent.answeredAt + SHARED_MS : learned.sharedUntil }
 }
 
 /** Where windows roll our counts cannot be compared; but one that is nearly full by the vendor's own count is full to us. */
-function closeFull(terms: Terms, { charges, answeredAt }: Sent, { report }: Spent): Terms {
+function closeFull(learned: LearnedLimits, { charges, answeredAt }: Sent, { report }: Spent): LearnedLimits {
   const full = charges.filter(({ meter }) => {
     const { limit, used } = reportFor(report, meter) ?? {}
-    return !meter.aligned && used !== undefined && used >= (limit ?? limitOf(terms, meter)) * meter.share * 2
+    return !meter.aligned && used !== undefined && used >= (limit ?? limitOf(learned, meter)) * meter.share * 2
   })
-  return full.reduce((all, { meter }) => close(all, meter, windowEndAt(meter, answeredAt)), terms)
+  return full.reduce((all, { meter }) => close(all, meter, windowEndAt(meter, answeredAt)), learned)
 }
 
-const close = (terms: Terms, meter: Meter, until: number): Terms => {
+const close = (learned: LearnedLimits, meter: Meter, until: number): LearnedLimits => {
   const name = closureName(meter)
-  return { ...terms, closed: { ...terms.closed, [name]: Math.max(terms.closed[name] ?? 0, until) } }
+  return { ...learned, closed: { ...learned.closed, [name]: Math.max(learned.closed[name] ?? 0, until) } }
 }
 
 /**
  * A "too many" closes the short window for everyone; a second one in the next window means that the day is used up. One that comes
  * just after an edge, or left before it, speaks of the window before.
  */
-function refuse(terms: Terms, sent: Sent, spent: Spent, refusal: NonNullable<Spent['refusal']>): Terms {
+function refuse(learned: LearnedLimits, sent: Sent, spent: Spent, refusal: NonNullable<Spent['refusal']>): LearnedLimits {
   const { charges } = sent
   const isFull = ({ meter }: Charged): boolean => {
     const { limit, used } = reportFor(spent.report, meter) ?? {}
-    return used !== undefined && used >= (limit ?? limitOf(terms, meter))
+    return used !== undefined && used >= (limit ?? limitOf(learned, meter))
   }
   const someFull = (these: readonly Charged[]): readonly Charged[] => (these.some(isFull) ? these.filter(isFull) : these)
   const [shorts, longs] = [charges.filter(({ meter }) => meter.shortest), charges.filter(({ meter }) => !meter.shortest)]
   const [short] = shorts
-  if (short === undefined) return terms
+  if (short === undefined) return learned
   const refusedIn = windowIdAt(short.meter, sent.takenAt - short.meter.guardMs)
-  const again = terms.refusedIn === refusedIn - 1
+  const again = learned.refusedIn === refusedIn - 1
   const dayIsOver = again || refusal.scope === 'day' || longs.some(isFull)
   const closing = [...someFull(shorts), ...(dayIsOver ? someFull(longs) : [])]
-  const closed = closing.reduce((all, { meter }) => close(all, meter, closedUntil(meter, sent, refusal.retryAt)), terms)
+  const closed = closing.reduce((all, { meter }) => close(all, meter, closedUntil(meter, sent, refusal.retryAt)), learned)
   return { ...closed, refusedIn }
 }
 

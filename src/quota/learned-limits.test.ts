@@ -5,7 +5,17 @@ import * as fc from 'fast-check'
 import type { RateReport } from '../vendors/vendors.ts'
 import { chargesOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
 import type { Spent } from './permit.ts'
-import { isCertain, learn, limitOf, NO_TERMS, readTerms, reportFor, writeTerms, type Sent, type Terms } from './terms.ts'
+import {
+  isCertain,
+  learn,
+  limitOf,
+  NOTHING_LEARNED,
+  readLearned,
+  reportFor,
+  writeLearned,
+  type Sent,
+  type LearnedLimits,
+} from './learned-limits.ts'
 
 const [QUARTER, DAY, GUARD] = [900_000, 86_400_000, 3_000]
 const MIDNIGHT = Date.UTC(2026, 10, 16)
@@ -27,23 +37,23 @@ const refused = (report?: RateReport, scope: 'short' | 'day' | 'unknown' = 'unkn
 const reads = (...windows: { limit?: number; used?: number }[]): RateReport => ({
   pools: { read: windows.map((window, at) => ({ windowSeconds: at === 0 ? 900 : 86_400, ...window })) },
 })
-const after = (terms: Terms, ...[which, spent, isShared = false]: [Sent, Spent, boolean?]): Terms =>
-  learn(terms, which, spent, isShared)
+const after = (learned: LearnedLimits, ...[which, spent, isShared = false]: [Sent, Spent, boolean?]): LearnedLimits =>
+  learn(learned, which, spent, isShared)
 
 test('terms come back from their text as they were, less what has passed', () => {
-  const terms: Terms = { limits: { 'read:day': 7 }, closed: { a: 10, b: 11 }, refusedIn: 3, heardIn: 4, sharedUntil: 5 }
-  assert.deepEqual(readTerms(writeTerms(terms, 10)), { ...terms, closed: { b: 11 } })
-  assert.deepEqual(readTerms(writeTerms(NO_TERMS, 0)), NO_TERMS)
-  assert.deepEqual(readTerms('{}'), NO_TERMS)
+  const learned: LearnedLimits = { limits: { 'read:day': 7 }, closed: { a: 10, b: 11 }, refusedIn: 3, heardIn: 4, sharedUntil: 5 }
+  assert.deepEqual(readLearned(writeLearned(learned, 10)), { ...learned, closed: { b: 11 } })
+  assert.deepEqual(readLearned(writeLearned(NOTHING_LEARNED, 0)), NOTHING_LEARNED)
+  assert.deepEqual(readLearned('{}'), NOTHING_LEARNED)
 })
 
 test('terms that say the same are the same text', () => {
-  const learned = after(NO_TERMS, sent(NOON + QUARTER / 2), refused(reads({ limit: 5, used: 5 }, { limit: 9 })))
-  const again = writeTerms(
-    after(readTerms(writeTerms(learned, NOON)), sent(NOON + QUARTER / 2), answered(reads({ limit: 5 }))),
+  const learned = after(NOTHING_LEARNED, sent(NOON + QUARTER / 2), refused(reads({ limit: 5, used: 5 }, { limit: 9 })))
+  const again = writeLearned(
+    after(readLearned(writeLearned(learned, NOON)), sent(NOON + QUARTER / 2), answered(reads({ limit: 5 }))),
     NOON,
   )
-  assert.equal(again, writeTerms(learned, NOON))
+  assert.equal(again, writeLearned(learned, NOON))
 })
 
 test('a count is certain when taking and answering lie in one window, away from its edges', () => {
@@ -77,26 +87,26 @@ test('a report is read by pool and by length of window', () => {
 })
 
 test('limits are replaced one by one; who says none changes none', () => {
-  const first = after(NO_TERMS, sent(NOON), answered(reads({ limit: 600 }, { limit: 6_000 })))
+  const first = after(NOTHING_LEARNED, sent(NOON), answered(reads({ limit: 600 }, { limit: 6_000 })))
   const second = after(first, sent(NOON), answered(reads({ limit: 50 })))
   assert.deepEqual(second.limits, { 'read:15min': 50, 'read:day': 6_000 })
   assert.equal(limitOf(second, quarter), 50)
-  assert.equal(limitOf(NO_TERMS, quarter), 100)
+  assert.equal(limitOf(NOTHING_LEARNED, quarter), 100)
   for (const report of [undefined, reads(), reads({}, {})]) assert.deepEqual(after(second, sent(NOON), answered(report)), second)
 })
 
 test('the vendor is heard in a short window only by a certain count of it', () => {
   const at = NOON + QUARTER / 2
-  assert.equal(after(NO_TERMS, sent(at), answered(reads({ used: 0 }))).heardIn, windowIdAt(quarter, at))
+  assert.equal(after(NOTHING_LEARNED, sent(at), answered(reads({ used: 0 }))).heardIn, windowIdAt(quarter, at))
   for (const silent of [reads({ limit: 5 }), reads({}, { used: 5 }), undefined]) {
-    assert.equal(after(NO_TERMS, sent(at), answered(silent)).heardIn, undefined)
+    assert.equal(after(NOTHING_LEARNED, sent(at), answered(silent)).heardIn, undefined)
   }
-  assert.equal(after(NO_TERMS, sent(NOON + 1), answered(reads({ used: 0 }))).heardIn, undefined)
+  assert.equal(after(NOTHING_LEARNED, sent(NOON + 1), answered(reads({ used: 0 }))).heardIn, undefined)
 })
 
 test('whoever spends the same quota is presumed to do so for a day', () => {
-  assert.equal(after(NO_TERMS, sent(NOON), answered(), true).sharedUntil, NOON + 200 + DAY)
-  const shared = { ...NO_TERMS, sharedUntil: 17 }
+  assert.equal(after(NOTHING_LEARNED, sent(NOON), answered(), true).sharedUntil, NOON + 200 + DAY)
+  const shared = { ...NOTHING_LEARNED, sharedUntil: 17 }
   assert.equal(after(shared, sent(NOON), answered(), false).sharedUntil, 17)
 })
 
@@ -106,30 +116,30 @@ const DAY_END = MIDNIGHT + DAY + GUARD
 
 test('"too many" closes the short windows; with a full day, or a day as its scope, the day as well', () => {
   const shorts = { 'read:15min': SHORT_END, 'overall:15min': SHORT_END }
-  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused()).closed, shorts)
-  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused(undefined, 'day')).closed, {
+  assert.deepEqual(after(NOTHING_LEARNED, sent(MIDDLE), refused()).closed, shorts)
+  assert.deepEqual(after(NOTHING_LEARNED, sent(MIDDLE), refused(undefined, 'day')).closed, {
     ...shorts,
     'read:day': DAY_END,
     'overall:day': DAY_END,
   })
-  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused(reads({ used: 5 }, { limit: 9, used: 9 }))).closed, {
+  assert.deepEqual(after(NOTHING_LEARNED, sent(MIDDLE), refused(reads({ used: 5 }, { limit: 9, used: 9 }))).closed, {
     ...shorts,
     'read:day': DAY_END,
   })
-  assert.deepEqual(after(NO_TERMS, sent(MIDDLE), refused(reads({ used: 100 }))).closed, { 'read:15min': SHORT_END })
+  assert.deepEqual(after(NOTHING_LEARNED, sent(MIDDLE), refused(reads({ used: 100 }))).closed, { 'read:15min': SHORT_END })
 })
 
 test('a second "too many" in the very next window closes the day', () => {
-  const once = after(NO_TERMS, sent(MIDDLE), refused())
+  const once = after(NOTHING_LEARNED, sent(MIDDLE), refused())
   const closes = (at: number): boolean => 'read:day' in after(once, sent(at), refused()).closed
   assert.deepEqual([MIDDLE, MIDDLE + QUARTER, MIDDLE + 2 * QUARTER].map(closes), [false, true, false])
   assert(!closes(NOON + QUARTER + 1), 'just after the edge it speaks of the first window')
 })
 
 test('just after an edge "too many" closes no more than the guard band, of a day too', () => {
-  const quarterly = after(NO_TERMS, sent(NOON - 100, NOON + 1), refused(reads({}, { limit: 9, used: 9 }))).closed
+  const quarterly = after(NOTHING_LEARNED, sent(NOON - 100, NOON + 1), refused(reads({}, { limit: 9, used: 9 }))).closed
   assert.deepEqual(quarterly, { 'read:15min': NOON + GUARD, 'overall:15min': NOON + GUARD, 'read:day': DAY_END })
-  const daily = after(NO_TERMS, sent(MIDNIGHT - 100, MIDNIGHT + 1), refused(undefined, 'day')).closed
+  const daily = after(NOTHING_LEARNED, sent(MIDNIGHT - 100, MIDNIGHT + 1), refused(undefined, 'day')).closed
   assert.deepEqual(new Set(Object.values(daily)), new Set([MIDNIGHT + GUARD]))
 })
 
@@ -138,11 +148,11 @@ test('nothing that was closed opens earlier, whatever is learned', () => {
   const instants = fc.array(fc.tuple(fc.integer({ min: MIDNIGHT, max: MIDNIGHT + 2 * DAY }), spent), { maxLength: 8 })
   fc.assert(
     fc.property(instants, answers => {
-      let terms = NO_TERMS
+      let learned = NOTHING_LEARNED
       for (const [at, answer] of answers.toSorted(([one], [other]) => one - other)) {
-        const before = terms.closed
-        terms = after(terms, sent(at), answer)
-        for (const [name, until] of Object.entries(before)) assert((terms.closed[name] ?? 0) >= until)
+        const before = learned.closed
+        learned = after(learned, sent(at), answer)
+        for (const [name, until] of Object.entries(before)) assert((learned.closed[name] ?? 0) >= until)
       }
     }),
   )
@@ -156,16 +166,16 @@ const rolling: Sent = { charges: whoop, takenAt: NOON, answeredAt: NOON + 10 }
 
 test('where windows roll "too many" closes until the vendor says, else to the end of our window', () => {
   const closed = (retryAt: number | undefined) =>
-    learn(NO_TERMS, rolling, { ...refused(), refusal: { retryAt, scope: 'short' } }, false).closed
+    learn(NOTHING_LEARNED, rolling, { ...refused(), refusal: { retryAt, scope: 'short' } }, false).closed
   assert.deepEqual(closed(NOON + 17), { 'app:minute': NOON + 17 })
   assert.deepEqual(closed(undefined), { 'app:minute': NOON + 60_000 })
   const full = (used: number) =>
-    learn(NO_TERMS, rolling, answered({ pools: { app: [{ windowSeconds: 60, limit: 100, used }] } }), false).closed
+    learn(NOTHING_LEARNED, rolling, answered({ pools: { app: [{ windowSeconds: 60, limit: 100, used }] } }), false).closed
   assert.deepEqual([full(94), full(95)], [{}, { 'app:minute': NOON + 60_000 }])
 })
 
 test('a shorter wait does not end a longer one', () => {
-  const wait = (terms: Terms, ms: number): Terms =>
-    learn(terms, rolling, { ...refused(), refusal: { retryAt: NOON + ms, scope: 'short' } }, false)
-  assert.deepEqual(wait(wait(NO_TERMS, 90_000), 30_000).closed, { 'app:minute': NOON + 90_000 })
+  const wait = (learned: LearnedLimits, ms: number): LearnedLimits =>
+    learn(learned, rolling, { ...refused(), refusal: { retryAt: NOON + ms, scope: 'short' } }, false)
+  assert.deepEqual(wait(wait(NOTHING_LEARNED, 90_000), 30_000).closed, { 'app:minute': NOON + 90_000 })
 })

@@ -14,7 +14,7 @@ export interface Terminal {
 
 export type OpenOptions = Pick<EngineOptions, 'folder' | 'demo' | 'speed' | 'roles'> & { readonly quiet?: boolean }
 
-export interface House {
+export interface CliContext {
   readonly version: string
   readonly terminal: Terminal
   readonly clock: Clock

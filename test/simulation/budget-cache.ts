@@ -5,7 +5,7 @@ import type { Database } from '../../src/db/db.ts'
 import type { Budget, Settled, Settlement, Taken, Ticket } from '../../src/quota/budget.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import type { Plan } from '../../src/quota/plan.ts'
-import { NO_TERMS, writeTerms } from '../../src/quota/terms.ts'
+import { NOTHING_LEARNED, writeLearned } from '../../src/quota/learned-limits.ts'
 import type { VendorName } from '../../src/vendors/vendors.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import type { Process } from './process.ts'
@@ -13,7 +13,7 @@ import { SkewedClock, type Skew } from './skewed-clock.ts'
 
 const TRIP_MS = 4
 
-export class FrontServer {
+export class CacheServer {
   wipes = 0
   absences = 0
   /** Grants of an emptied server. */
@@ -50,8 +50,8 @@ export class FrontServer {
     if (!this.#isFilled) this.blindGrants += 1
   }
 
-  for(process: Process): ProcessFront {
-    return new ProcessFront(this, process)
+  for(process: Process): ProcessCache {
+    return new ProcessCache(this, process)
   }
 
   #empty(): void {
@@ -61,12 +61,12 @@ export class FrontServer {
 }
 
 /** One process's connection to it. It knows the terms as it last saw them. */
-export class ProcessFront implements Budget {
-  readonly #server: FrontServer
+export class ProcessCache implements Budget {
+  readonly #server: CacheServer
   readonly #process: Process
-  readonly #terms = new Map<VendorName, string>()
+  readonly #learned = new Map<VendorName, string>()
 
-  constructor(server: FrontServer, process: Process) {
+  constructor(server: CacheServer, process: Process) {
     this.#server = server
     this.#process = process
   }
@@ -75,17 +75,17 @@ export class ProcessFront implements Budget {
     return this.#server.budget.now()
   }
 
-  terms(vendor: VendorName): string {
-    return this.#terms.get(vendor) ?? writeTerms(NO_TERMS, 0)
+  learned(vendor: VendorName): string {
+    return this.#learned.get(vendor) ?? writeLearned(NOTHING_LEARNED, 0)
   }
 
-  async take(id: string, plan: Plan, terms: string): Promise<Taken> {
+  async take(id: string, plan: Plan, learned: string): Promise<Taken> {
     const taken = await this.#ask(async budget => {
-      const answer = await budget.take(id, plan, terms)
+      const answer = await budget.take(id, plan, learned)
       if (answer.outcome === 'taken') this.#server.granted()
       return answer
     })
-    if (taken.outcome === 'changed') this.#terms.set(plan.need.vendor, taken.terms)
+    if (taken.outcome === 'changed') this.#learned.set(plan.need.vendor, taken.learned)
     return taken
   }
 
@@ -99,7 +99,7 @@ export class ProcessFront implements Budget {
 
   async swap(vendor: VendorName, from: string, to: string): Promise<string> {
     const inForce = await this.#ask(budget => budget.swap(vendor, from, to))
-    this.#terms.set(vendor, inForce)
+    this.#learned.set(vendor, inForce)
     return inForce
   }
 

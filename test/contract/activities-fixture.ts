@@ -52,7 +52,7 @@ async function askAll(): Promise<Answers> {
   return { summaries, details, photos, checkins }
 }
 
-export class Desk {
+export class ActivitiesFixture {
   readonly database: Database
   readonly clock = new VirtualClock(BEGINS)
   readonly activities: Activities
@@ -65,10 +65,10 @@ export class Desk {
     this.#accounts = new Accounts({ ...parts, random: secure(), secrets: { adminToken: 'a', ingestToken: 'b' } })
   }
 
-  static async open(open: () => Promise<Database>): Promise<Desk> {
+  static async open(open: () => Promise<Database>): Promise<ActivitiesFixture> {
     const database = await open()
     await migrate(database)
-    return new Desk(database)
+    return new ActivitiesFixture(database)
   }
 
   /** A minute passes. */

@@ -5,7 +5,7 @@ import type { NewId } from '../../src/kernel/ids.ts'
 import type { Ticket } from '../../src/quota/budget.ts'
 import type { QuotaSettings } from '../../src/quota/meters.ts'
 import type { PermitNeed, Spent } from '../../src/quota/permit.ts'
-import type { Purse } from '../../src/quota/purse.ts'
+import type { Limiter } from '../../src/quota/limiter.ts'
 
 /** PostgreSQL counts in integers. */
 export const ENDLESS = 2_000_000_000
@@ -40,9 +40,9 @@ export const spent: Spent = {
 }
 
 /** Takes a permit; a refusal would be measured as a decision that is too cheap. */
-export function taking(purse: Purse, newId: NewId, asked: PermitNeed = need): () => Promise<Ticket> {
+export function taking(limiter: Limiter, newId: NewId, asked: PermitNeed = need): () => Promise<Ticket> {
   return async () => {
-    const answer = await purse.ask(newId(), asked)
+    const answer = await limiter.ask(newId(), asked)
     if (answer.outcome !== 'granted') throw new Error(`not granted: ${JSON.stringify(answer)}`)
     return answer.ticket
   }

@@ -1,0 +1,4 @@
+import { openMemory } from '../stores.ts'
+import { importsFailuresContract } from '../contract/imports-failures.contract.ts'
+
+importsFailuresContract('pglite', openMemory)

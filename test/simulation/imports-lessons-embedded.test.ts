@@ -1,4 +1,0 @@
-import { importsLessonsContract } from '../contract/imports-lessons.contract.ts'
-import { openMemory } from '../stores.ts'
-
-importsLessonsContract('pglite', openMemory)

@@ -1,4 +1,0 @@
-import { openMemory } from '../stores.ts'
-import { streamsFrontContract } from '../contract/streams-front.contract.ts'
-
-streamsFrontContract('pglite', openMemory)
