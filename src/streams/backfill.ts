@@ -1,6 +1,6 @@
-// Works off what is owed: one athlete's backlog at a time under a lock, at the pace that the budget allows. The bell only says whose; the
-// rows decide. A run ends when nothing is due, and at the first refusal: it gives the lock back, and the bell rings when it is worth
-// asking again.
+// Fetches streams that nobody waits for: one athlete's backlog at a time under a lock, at the pace that the budget allows. The bell only
+// says whose; the rows decide. A pass ends when nothing is due, or at the first refusal: it gives the lock back, and the bell rings again
+// when a retry is worthwhile.
 import type { Connections } from '../accounts/accounts.ts'
 import type { Bell } from '../bell/bell.ts'
 import { tell } from '../kernel/channels.ts'
@@ -32,21 +32,21 @@ export interface BackfillParts {
 const VENDOR = 'strava'
 /** The vendor's short window, aligned to the clock. */
 const WINDOW_MS = 15 * 60_000
-/** Longer than from one call to the next at the slowest pace (real time); each call has it anew. */
+/** Longer than the slowest pace between two calls (real time); every call renews it. */
 const LOCK_MS = 20 * 60_000
 const BATCH = 20
-/** Streams of the last days are wanted before the details of an import, older ones after them. */
+/** Recent streams go before the details of an import, older ones after them. */
 const RECENT_MS = 30 * 86_400_000
-/** Athletes at a time in one process. They mostly wait, and whoever is not among them has no turn. */
+/** Athletes at a time in one process. They mostly wait for their turn; athletes beyond this number get none. */
 const AT_ONCE = 200
-/** Whose turn comes in a moment asks again in a second, not in a storm (real time). */
+/** The shortest wait before asking again (real time), so that a refusal for a moment causes no storm. */
 const SOON_MS = 1_000
 
-const UNSENT: readonly FetchOutcome['outcome'][] = ['lost', 'refused', 'shut', 'unconnected']
+const UNSENT: readonly FetchOutcome['outcome'][] = ['lost', 'refused', 'circuit_open', 'unconnected']
 
 type TurnTo = (rank: BackfillRank | undefined) => Promise<void>
-/** Why a run ends: nothing is due, somebody else is at it, or it is worth asking again at a time. */
-type PassEnd = 'done' | 'elsewhere' | { readonly again: number }
+/** Why a pass ends: nothing is due, another process holds the lock, or it goes on at a time. */
+type PassEnd = 'done' | 'elsewhere' | { readonly retryAt: number }
 
 interface Turn {
   readonly athleteId: string
@@ -61,7 +61,7 @@ export class Backfill {
     this.#parts = parts
   }
 
-  /** Rings for everyone who has something due and can be asked for, whatever became of their bell. */
+  /** Rings for every connected athlete who has something due, in case their bell was lost. */
   async sweep(): Promise<void> {
     const { store, bell, clock, connections } = this.#parts
     const active = new Set(await connections.active(VENDOR))
@@ -69,11 +69,11 @@ export class Backfill {
       if (active.has(athleteId)) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
   }
 
-  /** Begins a run and leaves it to itself: it lasts longer than a bell may be kept waiting. */
+  /** Starts a pass without waiting for it: it takes longer than a bell's answer may. */
   wake(athleteId: string, stopping: AbortSignal): void {
     if (stopping.aborted || this.#running.has(athleteId) || this.#running.size >= AT_ONCE) return
-    const run = this.#guarded(athleteId, stopping).finally(() => this.#running.delete(athleteId))
-    this.#running.set(athleteId, run)
+    const pass = this.#guarded(athleteId, stopping).finally(() => this.#running.delete(athleteId))
+    this.#running.set(athleteId, pass)
   }
 
   async rest(): Promise<void> {
@@ -83,7 +83,7 @@ export class Backfill {
   async #guarded(athleteId: string, stopping: AbortSignal): Promise<void> {
     try {
       const ending = await this.#locked(athleteId, stopping)
-      if (typeof ending === 'object') await this.#parts.bell.ring(BACKFILL_BELL, athleteId, ending.again)
+      if (typeof ending === 'object') await this.#parts.bell.ring(BACKFILL_BELL, athleteId, ending.retryAt)
     } catch (error) {
       // Without Redis there is no lock, so nothing is done; the sweep tries again.
       if (stopping.aborted || hasCode(error, 'PACE_REDIS_UNAVAILABLE')) return
@@ -95,13 +95,13 @@ export class Backfill {
     const { lock, owner } = this.#parts
     if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
     try {
-      return await this.#run(athleteId, stopping)
+      return await this.#pass(athleteId, stopping)
     } finally {
       await lock.release(athleteId, owner)
     }
   }
 
-  async #run(athleteId: string, stopping: AbortSignal): Promise<PassEnd> {
+  async #pass(athleteId: string, stopping: AbortSignal): Promise<PassEnd> {
     const { breaker, quota } = this.#parts
     let rank: BackfillRank | undefined
     const turnTo = async (next: BackfillRank | undefined): Promise<void> => {
@@ -109,15 +109,15 @@ export class Backfill {
       rank = next
     }
     for (;;) {
-      const { way, ...shut } = await breaker.way(VENDOR)
-      if (way !== 'open') await turnTo(undefined)
-      if ('until' in shut) return { again: shut.until }
-      const ending = way === 'probe' ? await this.#probe(stopping) : await this.#work(athleteId, turnTo, stopping)
+      const breakerState = await breaker.state(VENDOR)
+      if (breakerState.state !== 'closed') await turnTo(undefined)
+      if (breakerState.state === 'open') return { retryAt: breakerState.retryAt }
+      const ending = breakerState.state === 'probe' ? await this.#probe(stopping) : await this.#work(athleteId, turnTo, stopping)
       if (ending !== undefined) return ending
     }
   }
 
-  /** One row of whoever's: the one that can best afford it. Undefined: the vendor was asked. */
+  /** One row of any athlete: the one with the fewest attempts. Undefined: the vendor was asked. */
   async #probe(stopping: AbortSignal): Promise<PassEnd | undefined> {
     const { store, connections, quota, clock } = this.#parts
     const row = await store.leastTried(await connections.active(VENDOR), clock.now() - RECENT_MS, clock.now())
@@ -128,7 +128,7 @@ export class Backfill {
     return fetched.outcome === 'lost' ? 'done' : passEndOf(fetched, clock)
   }
 
-  /** One batch. Undefined: there may be more. One of which nothing could be had is left to the sweep, not selected again and again. */
+  /** One batch. Undefined: there may be more. A batch in which every claim failed is left to the sweep instead of being selected again. */
   async #work(athleteId: string, turnTo: TurnTo, stopping: AbortSignal): Promise<PassEnd | undefined> {
     const { store, order, clock, lock, owner } = this.#parts
     const asked = { limit: BATCH, recentSince: clock.now() - RECENT_MS, order }
@@ -136,11 +136,11 @@ export class Backfill {
     for (const row of await store.batch(athleteId, asked, clock.now())) {
       await turnTo(rankOf(row))
       const fetched = await this.#paced(row.id, { athleteId, rank: rankOf(row) }, stopping)
-      if (fetched.outcome === 'shut') await turnTo(undefined)
+      if (fetched.outcome === 'circuit_open') await turnTo(undefined)
       const ending = passEndOf(fetched, clock)
       if (ending !== undefined) return ending
       hasMoved ||= fetched.outcome !== 'lost'
-      // Trouble that has begun meanwhile is looked at before the next one is asked for.
+      // A failure may have opened the circuit breaker: look at it before the next call.
       if (fetched.outcome === 'failed') break
       if (!(await lock.take(athleteId, owner, LOCK_MS))) return 'elsewhere'
     }
@@ -161,8 +161,8 @@ export class Backfill {
   }
 
   /**
-   * From the start of one call to the start of the next, all athletes here taken together, so that a window's budget lasts until its end.
-   * After the last call of a window nothing is waited for: the refusal that follows gives the lock back.
+   * When the next call may start, all athletes of this process taken together, so that the budget lasts until the window ends. After the
+   * last call of a window it does not wait: the refusal that follows gives the lock back.
    */
   async #nextAt(): Promise<number> {
     const { clock, quota } = this.#parts
@@ -176,9 +176,9 @@ export class Backfill {
 function passEndOf(fetched: FetchOutcome, clock: Clock): PassEnd | undefined {
   if (fetched.outcome === 'unconnected') return 'done'
   const soonest = clock.now() + SOON_MS * clock.speed
-  if (fetched.outcome === 'shut') return { again: Math.max(soonest, fetched.until) }
+  if (fetched.outcome === 'circuit_open') return { retryAt: Math.max(soonest, fetched.retryAt) }
   if (fetched.outcome !== 'refused') return undefined
-  return { again: Math.max(soonest, fetched.retryAt ?? clock.now() + BUDGET_AWAY_MS) }
+  return { retryAt: Math.max(soonest, fetched.retryAt ?? clock.now() + BUDGET_AWAY_MS) }
 }
 
 const rankOf = ({ recent }: DueStream): BackfillRank => (recent ? 1 : 3)

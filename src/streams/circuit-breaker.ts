@@ -1,6 +1,6 @@
-// A vendor that is down must not use up every activity's attempts. Failures in a row are counted for all processes; from the fifth on
-// backfill claims nothing but one row every five minutes, until one answer has come. Whoever claims has entered here before, with its permit
-// in hand; so a probe is never taken by one who may not call.
+// The circuit breaker of one vendor, shared by all processes: a vendor that is down must not use up every activity's attempts. Five failures
+// in a row open it; then backfill may claim one row every five minutes, the probe, until one answer closes it again. Backfill asks here with
+// its permit in hand, just before it claims, so nobody takes the probe who may not call.
 import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { VendorName } from '../vendors/vendors.ts'
@@ -10,11 +10,12 @@ const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), ['faile
 const FAILURES_MAX = 5
 const PROBE_MS = 5 * 60_000
 
-type Shut = { readonly way: 'shut'; readonly until: number }
-/** `probe`: one row may be tried. `until`: nothing before then. */
-export type BreakerState = { readonly way: 'open' | 'probe' } | Shut
-/** `nextAt`: when the next may probe, unless this one is given back. */
-export type Admission = { readonly way: 'open' } | { readonly way: 'probe'; readonly nextAt: number } | Shut
+/** Nothing may be tried before `retryAt`. */
+type Open = { readonly state: 'open'; readonly retryAt: number }
+/** `closed`: calls pass. `probe`: one row may be tried. */
+export type BreakerState = { readonly state: 'closed' | 'probe' } | Open
+/** `nextAt`: when the next probe is allowed, unless this one is given back. */
+export type Admission = { readonly state: 'closed' } | { readonly state: 'probe'; readonly nextAt: number } | Open
 
 export class CircuitBreaker {
   readonly #database: Database
@@ -33,24 +34,24 @@ export class CircuitBreaker {
     await this.#database.query(sql.passed, [vendor])
   }
 
-  /** How it stands. Nothing is taken. */
-  async way(vendor: VendorName): Promise<BreakerState> {
+  /** The state now. It takes nothing. */
+  async state(vendor: VendorName): Promise<BreakerState> {
     const { failures, probeAt } = await this.#read(vendor)
-    if (failures < FAILURES_MAX) return { way: 'open' }
-    return probeAt > this.#clock.now() ? { way: 'shut', until: probeAt } : { way: 'probe' }
+    if (failures < FAILURES_MAX) return { state: 'closed' }
+    return probeAt > this.#clock.now() ? { state: 'open', retryAt: probeAt } : { state: 'probe' }
   }
 
-  /** For one call, at once. `underWay`: other calls of this process of which the end is not known; they may all fail. */
-  async enter(vendor: VendorName, underWay: number): Promise<Admission> {
+  /** Admits one call, to be made at once. `underWay`: this process's other calls that have not ended yet; all of them may fail. */
+  async admit(vendor: VendorName, underWay: number): Promise<Admission> {
     const { failures } = await this.#read(vendor)
     const now = this.#clock.now()
-    if (failures < FAILURES_MAX) return failures + underWay < FAILURES_MAX ? { way: 'open' } : { way: 'shut', until: now }
+    if (failures < FAILURES_MAX) return failures + underWay < FAILURES_MAX ? { state: 'closed' } : { state: 'open', retryAt: now }
     const nextAt = now + PROBE_MS
     const probe = await this.#database.query(sql.probe, [vendor, new Date(now), new Date(nextAt)])
-    return probe.length === 1 ? { way: 'probe', nextAt } : { way: 'shut', until: (await this.#read(vendor)).probeAt }
+    return probe.length === 1 ? { state: 'probe', nextAt } : { state: 'open', retryAt: (await this.#read(vendor)).probeAt }
   }
 
-  /** Nothing was sent: another may probe at once. */
+  /** Nothing was sent: another worker may probe at once. */
   async giveBack(vendor: VendorName, nextAt: number): Promise<void> {
     await this.#database.query(sql.giveBack, [vendor, new Date(this.#clock.now()), new Date(nextAt)])
   }

@@ -1,5 +1,6 @@
-// One attempt at one activity's streams: permit, claim, call, move. The claim is made with the permit in hand, so a row that gets none is
-// untouched, and a permit whose claim is lost, or that comes while the vendor is in trouble, goes back. One attempt at a time for an activity in this process: whoever comes joins it.
+// One attempt at one activity's streams: permit, claim, call, move. The claim is made with the permit in hand. A row that gets no permit is
+// left untouched; a permit goes back when the claim fails or the circuit breaker is open. This process makes one attempt at a time for an
+// activity: whoever asks meanwhile joins it.
 import type { AuthorisedOutcome, Connections } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/calls.ts'
 import { tell } from '../kernel/channels.ts'
@@ -21,15 +22,15 @@ export interface FetcherParts {
 
 export type FetchOutcome =
   | { readonly outcome: 'success' | 'failed' | 'deferred' | 'unavailable' }
-  /** No permit, so it is as it was. `retryAt` undefined: the budget itself cannot be asked now. */
+  /** No permit; the row is unchanged. `retryAt` undefined: the budget itself does not answer. */
   | { readonly outcome: 'refused'; readonly retryAt: number | undefined }
-  /** The athlete's consent is used up, so it is as it was. */
+  /** The athlete must connect again; the row is unchanged. */
   | { readonly outcome: 'unconnected' }
-  /** Another has it, or it is not due: nothing was sent. */
+  /** Another worker has it, or it is not due: nothing was sent. */
   | { readonly outcome: 'lost' }
-  /** The vendor is in trouble, so backfill leaves it as it was. */
-  | { readonly outcome: 'shut'; readonly until: number }
-  /** The claim was taken away meanwhile: nothing was changed. */
+  /** The circuit breaker is open: backfill leaves the row unchanged. */
+  | { readonly outcome: 'circuit_open'; readonly retryAt: number }
+  /** The claim was taken away during the call: nothing was changed. */
   | { readonly outcome: 'fenced' }
 
 export type FetchOptions = Pick<CallOptions, 'callClass' | 'rank' | 'signal'>
@@ -44,13 +45,13 @@ interface Attempt {
 }
 
 const VENDOR = 'strava'
-const OPEN: Admission = { way: 'open' }
+const CLOSED: Admission = { state: 'closed' }
 const STATUS = { succeed: 'success', fail: 'failed', defer: 'deferred', close: 'unavailable' } as const
 
 export class Fetcher {
   readonly #parts: FetcherParts
   readonly #underWay = new Map<string, { readonly isLive: boolean; readonly fetched: Promise<FetchOutcome> }>()
-  /** Backfill's that have claimed, or are about to. */
+  /** Backfill attempts that have claimed a row, or are about to. */
   readonly #claiming = new Set<Attempt>()
 
   constructor(parts: FetcherParts) {
@@ -63,8 +64,8 @@ export class Fetcher {
     const begun = this.#underWay.get(activityId)
     if (begun === undefined) return await this.#begin(activityId, options)
     const fetched = await begun.fetched
-    // What backfill is refused may be granted to somebody who waits.
-    const isBackfills = fetched.outcome === 'refused' || fetched.outcome === 'shut'
+    // A live call may be granted what a backfill call was refused.
+    const isBackfills = fetched.outcome === 'refused' || fetched.outcome === 'circuit_open'
     return isBackfills && isLive && !begun.isLive ? await this.fetch(activityId, options) : fetched
   }
 
@@ -104,32 +105,32 @@ export class Fetcher {
     return await this.#ended(target, attempt, outcome)
   }
 
-  /** Every attempt of the call asks; the first claims, and for backfill only where trouble lets it in. */
+  /** Asked with every permit of the call. The first one claims the row; for backfill, only if the circuit breaker admits it. */
   async #claims({ id }: FetchState, attempt: Attempt): Promise<boolean> {
     const { store, clock, breaker } = this.#parts
     if (attempt.claim !== undefined) return true
-    const entry = attempt.isLive ? OPEN : await this.#entry(attempt)
-    if (entry.way === 'shut') attempt.openUntil = entry.until
+    const admission = attempt.isLive ? CLOSED : await this.#admission(attempt)
+    if (admission.state === 'open') attempt.openUntil = admission.retryAt
     else attempt.claim = await store.claim(id, clock.now())
     if (attempt.claim !== undefined) return true
     this.#claiming.delete(attempt)
-    if (entry.way === 'probe') await breaker.giveBack(VENDOR, entry.nextAt)
+    if (admission.state === 'probe') await breaker.giveBack(VENDOR, admission.nextAt)
     return false
   }
 
-  async #entry(attempt: Attempt): Promise<Admission> {
+  async #admission(attempt: Attempt): Promise<Admission> {
     const others = this.#claiming.size
     this.#claiming.add(attempt)
-    return await this.#parts.breaker.enter(VENDOR, others)
+    return await this.#parts.breaker.admit(VENDOR, others)
   }
 
-  /** A call that was broken off, by a shutdown for instance, leaves the row to whoever comes next. */
+  /** A call that is broken off, for example by a shutdown, leaves the row to the next worker. */
   async #call<T>(attempt: Attempt, call: () => Promise<T>): Promise<T> {
     try {
       return await call()
     } catch (error) {
-      const until = this.#parts.clock.now()
-      const brokenOff: Classification = { move: 'defer', error: errorText('busy', 'broken off'), until }
+      const retryAt = this.#parts.clock.now()
+      const brokenOff: Classification = { move: 'defer', error: errorText('busy', 'broken off'), retryAt }
       if (attempt.claim !== undefined) await this.#move(attempt.claim, attempt, brokenOff)
       throw error
     }
@@ -141,13 +142,13 @@ export class Fetcher {
     if (attempt.claim === undefined) {
       if (outcome.outcome === 'no_permit') return { outcome: 'refused', retryAt: outcome.retryAt }
       if (outcome.outcome === 'needs_reauth' || outcome.outcome === 'not_connected') return { outcome: 'unconnected' }
-      // The trouble came before the permit, with the token: an attempt that failed like any other.
+      // Refreshing the token failed before there was a permit: that counts as a failed attempt like any other.
       await this.#claims(target, attempt)
     }
     if (attempt.claim === undefined) return unclaimed(attempt)
     await this.#note(outcome)
     const { firstSeenAt, manual } = attempt.claim
-    // When it was uploaded the vendor does not say; we saw it soon after. What was entered there by hand never has any.
+    // The vendor does not say when it was uploaded, so we count from when we first saw it. Manual entries never have streams.
     const settledAt = manual ? undefined : firstSeenAt.getTime() + settleMs
     return await this.#move(attempt.claim, attempt, classify(outcome, { now: clock.now(), settledAt }))
   }
@@ -169,7 +170,7 @@ export class Fetcher {
       point_count: channels?.pointCount ?? 0,
       error: 'error' in classification ? classification.error : null,
       retry_count: claim.retryCount + (outcome === 'failed' ? 1 : 0),
-      // How long it took is real time, however fast ours runs.
+      // Durations are real time, also under a scaled clock.
       duration_ms: Math.round((this.#parts.clock.now() - attempt.startedAt) / this.#parts.clock.speed),
       rate_budget_remaining: attempt.budgetLeft ?? null,
     })
@@ -180,10 +181,10 @@ export class Fetcher {
     const { store, clock } = this.#parts
     if (classification.move === 'succeed') return await store.succeed(claim, classification.channels, clock.now())
     if (classification.move === 'fail') return await store.fail(claim, classification.error, clock.now())
-    if (classification.move === 'defer') return await store.defer(claim, classification.error, classification.until)
+    if (classification.move === 'defer') return await store.defer(claim, classification.error, classification.retryAt)
     return await store.close(claim)
   }
 }
 
 const unclaimed = ({ openUntil }: Attempt): FetchOutcome =>
-  openUntil === undefined ? { outcome: 'lost' } : { outcome: 'shut', until: openUntil }
+  openUntil === undefined ? { outcome: 'lost' } : { outcome: 'circuit_open', retryAt: openUntil }

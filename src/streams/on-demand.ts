@@ -1,5 +1,5 @@
-// For whoever waits: a person who opened an activity, or an event that just came in. An attempt that is under way is joined, here or
-// elsewhere; whoever gives up waiting leaves the others theirs.
+// Streams on demand: reads what is stored and, for a person who opens an activity, has it fetched now. An attempt that is under way is
+// joined: in this process by waiting for it, in another by looking at its row. Whoever stops waiting does not stop the attempt.
 import type { Connections } from '../accounts/accounts.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -10,11 +10,11 @@ import { isDue, reasonOf, retryAt, type Reason } from './reasons.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
 import type { FetchState, StreamStore } from './stream-store.ts'
 
-/** The answer to "show me its streams"; the names are the document's. */
+/** The answer to `GET /streams`. The contract fixes its names. */
 export interface StreamsAnswer {
   readonly activity_id: string
   readonly status: StreamStatus
-  /** As JSON, as it is stored. */
+  /** JSON text, as stored. */
   readonly stream_data: string | null
   readonly channels_available: readonly string[]
   readonly point_count: number | null
@@ -33,13 +33,13 @@ export interface OnDemandParts {
 }
 
 const VENDOR = 'strava'
-/** How often the row is looked at while another process is at it (real time). */
+/** How often the row is read while another process fetches it (real time). */
 const LOOK_MS = 250
 
 interface ReadOptions {
   /** False: without the samples. */
   readonly samples?: boolean
-  /** How the attempt went that was made for this reading. */
+  /** The outcome of the attempt that was made for this read. */
   readonly fetched?: FetchOutcome | undefined
 }
 
@@ -81,7 +81,7 @@ export class OnDemand {
     }
   }
 
-  /** Asks for it at once if it is due, and waits up to `waitMs` of real time; then says how it stands. */
+  /** Fetches it at once if it is due, waits up to `waitMs` (real time), and answers with the state by then. */
   async fetchOnDemand(
     athleteId: string,
     activityId: string,
@@ -111,11 +111,11 @@ export class OnDemand {
     })
   }
 
-  /** Another process has it: its row will say how it went. */
-  async #follow(activityId: string, until: number, signal: AbortSignal): Promise<void> {
+  /** Another process fetches it: waits until its row has another state. */
+  async #follow(activityId: string, giveUpAt: number, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#parts
-    while (clock.now() < until && (await store.state(activityId))?.status === 'fetching') {
-      const stepMs = Math.min(LOOK_MS * clock.speed, until - clock.now())
+    while (clock.now() < giveUpAt && (await store.state(activityId))?.status === 'fetching') {
+      const stepMs = Math.min(LOOK_MS * clock.speed, giveUpAt - clock.now())
       await clock.sleep(stepMs, signal).catch(() => undefined)
       if (signal.aborted) return
     }

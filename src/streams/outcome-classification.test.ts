@@ -14,7 +14,7 @@ test('what the vendor does not have is unavailable, but not while it may still a
   for (const outcome of [{ outcome: 'absent' }, { outcome: 'ok', value: {} }] as const) {
     assert.deepEqual(classify(outcome, settled), { move: 'close' })
     assert.deepEqual(classify(outcome, byHand), { move: 'close' })
-    assert.partialDeepStrictEqual(classify(outcome, fresh), { move: 'defer', until: NOW + 5 })
+    assert.partialDeepStrictEqual(classify(outcome, fresh), { move: 'defer', retryAt: NOW + 5 })
   }
 })
 
@@ -43,13 +43,13 @@ for (const [outcome, error] of breaker) {
 test('too many is deferred to the time that was said, else to the end of a window', () => {
   const error = 'rate_limited (429 from the vendor)'
   const said = classify({ outcome: 'rate_limited', retryAt: NOW + 7, scope: 'short' }, settled)
-  assert.deepEqual(said, { move: 'defer', error, until: NOW + 7 })
+  assert.deepEqual(said, { move: 'defer', error, retryAt: NOW + 7 })
   const unsaid = classify({ outcome: 'rate_limited', retryAt: undefined, scope: 'unknown' }, settled)
-  assert.deepEqual(unsaid, { move: 'defer', error, until: NOW + 900_000 })
+  assert.deepEqual(unsaid, { move: 'defer', error, retryAt: NOW + 900_000 })
 })
 
 test('no permit is deferred, and says whether the budget was empty or away', () => {
-  assert.partialDeepStrictEqual(classify({ outcome: 'no_permit', retryAt: NOW + 9 }, settled), { move: 'defer', until: NOW + 9 })
+  assert.partialDeepStrictEqual(classify({ outcome: 'no_permit', retryAt: NOW + 9 }, settled), { move: 'defer', retryAt: NOW + 9 })
   const away = classify({ outcome: 'no_permit', retryAt: undefined }, settled)
   assert(away.move === 'defer' && away.error.startsWith('budget_unavailable'))
 })

@@ -1,5 +1,5 @@
-// What the end of a call means for the streams it was made for. Pure. Trouble that may pass never ends as `unavailable`, and what a vendor
-// does not have yet is no failure.
+// Which move of the lifecycle the outcome of a call leads to. Pure. A failure that may pass never ends as `unavailable`, and streams that the
+// vendor does not have yet are no failure.
 import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { StravaStreams } from '../vendors/vendors.ts'
 import { examined, type WholeChannels } from './channels.ts'
@@ -8,21 +8,21 @@ import { errorText } from './reasons.ts'
 export type Classification =
   | { readonly move: 'succeed'; readonly channels: WholeChannels }
   | { readonly move: 'fail'; readonly error: string }
-  | { readonly move: 'defer'; readonly error: string; readonly until: number }
+  | { readonly move: 'defer'; readonly error: string; readonly retryAt: number }
   | { readonly move: 'close' }
 
 export interface Timing {
   readonly now: number
-  /** Until then streams that are missing may still appear; undefined where none can. */
+  /** Streams that are missing may still appear until then; undefined for an activity that never has any. */
   readonly settledAt: number | undefined
 }
 
-/** The budget service does not answer: look again then. */
+/** How long to wait when the budget service does not answer. */
 export const BUDGET_AWAY_MS = 60_000
-/** A "too many" without a time is over with the vendor's longest short window. */
+/** How long to wait after a 429 that does not say: the vendor's longest short window. */
 const UNKNOWN_RESET_MS = 15 * 60_000
 
-/** `withdrawn` is no end of an attempt: nothing was claimed. */
+/** `withdrawn` ends no attempt: nothing was claimed. */
 export function classify(
   outcome: Exclude<AuthorisedOutcome<StravaStreams>, { outcome: 'withdrawn' }>,
   at: Timing,
@@ -57,7 +57,7 @@ export function classify(
 
 const fail = (error: string): Classification => ({ move: 'fail', error })
 
-const later = (error: string, until: number): Classification => ({ move: 'defer', error, until })
+const later = (error: string, retryAt: number): Classification => ({ move: 'defer', error, retryAt })
 
 function stored(streams: StravaStreams, at: Timing): Classification {
   const found = examined(streams)
@@ -68,7 +68,7 @@ function stored(streams: StravaStreams, at: Timing): Classification {
 const missing = ({ now, settledAt }: Timing): Classification =>
   settledAt !== undefined && settledAt > now ? later(errorText('not_ready', 'no streams yet'), settledAt) : { move: 'close' }
 
-/** The vendor itself is in trouble, whichever activity was asked for. */
+/** The vendor itself failed, whichever activity was asked for. */
 export const isVendorFailure = ({ outcome }: AuthorisedOutcome<unknown>): boolean =>
   outcome === 'transient' || outcome === 'timeout'
 

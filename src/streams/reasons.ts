@@ -1,5 +1,5 @@
-// Why there are no streams, in words that are fixed for programs (`reason`), and how they are kept in an error: the word, then what was
-// said, in brackets. A colon would make the log's redaction take "token" for the name of one.
+// Why there are no streams: the contract's `reason`, and how an error column holds it: the reason, then the details in brackets. With a colon
+// instead of brackets the log's redaction would take "token" for the name of a secret.
 import { ATTEMPTS_MAX, BACKOFF_MS, type FetchState } from './stream-store.ts'
 
 export const REASONS = [
@@ -17,7 +17,7 @@ export const REASONS = [
 export type Reason = (typeof REASONS)[number]
 
 const LONGEST_ERROR = 300
-/** What a vendor sends by itself is worth looking for again after that long. */
+/** How often streams that a vendor sends by itself are looked for. */
 export const LOOK_MS = 3_600_000
 
 export const errorText = (reason: Reason, said: string): string => `${reason} (${said.slice(0, LONGEST_ERROR)})`
@@ -25,16 +25,16 @@ export const errorText = (reason: Reason, said: string): string => `${reason} ($
 export const isStuck = ({ status, retryCount }: Pick<FetchState, 'status' | 'retryCount'>): boolean =>
   status === 'failed' && retryCount >= ATTEMPTS_MAX
 
-/** Undefined where nobody would ask why. */
+/** Undefined where there is nothing to explain. */
 export function reasonOf(state: FetchState): Reason | undefined {
   if (state.status === 'unavailable') return state.externalId === null || state.manual ? 'manual' : undefined
   if (isStuck(state)) return 'exhausted'
   const word = state.error?.split(' ', 1)[0]
-  // What a dead worker left says nothing about the vendor: it is simply tried again.
+  // An error that a dead worker left has no reason of its own: the row is simply tried again.
   return state.error === null ? undefined : (REASONS.find(reason => reason === word) ?? 'busy')
 }
 
-/** When it will be tried again by itself. For what is not asked for: the next full hour of its waiting, whose first the row says. */
+/** When it is tried again by itself. Streams that the vendor sends are looked for every hour, counted from `deferredUntil`. */
 export function retryAt(state: FetchState, now: number): number | undefined {
   const { status, retryCount, attemptedAt, deferredUntil } = state
   if (status === 'deferred' && deferredUntil !== null) {
@@ -45,7 +45,7 @@ export function retryAt(state: FetchState, now: number): number | undefined {
   return attemptedAt.getTime() + (BACKOFF_MS[retryCount < 2 ? 0 : 1] ?? 0)
 }
 
-/** Whether a claim would take it. The claim decides; this spares a permit where the answer is known. */
+/** Whether a claim would take it. The claim itself decides; this check saves a permit where the answer is known. */
 export function isDue(state: FetchState, now: number): boolean {
   if (state.provider !== 'strava' || state.externalId === null) return false
   if (state.status === 'pending') return true

@@ -1,5 +1,5 @@
-// The shape of an activity, worked out once and kept with what it was read from: other streams, another sport, or another version of the
-// reading, make it out of date.
+// The shape of an activity, computed once and cached with what it was computed from. New streams, another sport or a new SHAPE_VERSION make
+// the cached one out of date.
 import { loadQueries, type Database } from '../db/db.ts'
 import { SHAPE_VERSION, shapeOf, type Shape, type ShapeChannels } from '../shape/shape.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
@@ -12,8 +12,8 @@ export type ShapeRead =
   | { readonly outcome: 'no_streams'; readonly status: StreamStatus }
 
 /**
- * Everything waits while a shape is read: some half a second for so many samples, a day and four hours of one a second. Of a longer
- * recording so few are taken, evenly, that there are no more.
+ * Computing a shape blocks the event loop: about half a second for this many samples (28 hours at one a second). A longer recording is
+ * thinned evenly to this number.
  */
 const SAMPLES_MAX = 100_000
 
@@ -49,7 +49,7 @@ export class Shapes {
 export const shapeIn = (sport: string, stored: string): Shape =>
   shapeOf({ sport, channels: thinned(JSON.parse(stored) as ShapeChannels) })
 
-/** The last sample stays, so that the recording is as long as it was. */
+/** Keeps the last sample, so that the recording keeps its length. */
 function thinned(channels: ShapeChannels): ShapeChannels {
   const { length } = channels.time
   const every = Math.ceil(length / SAMPLES_MAX)

@@ -1,5 +1,5 @@
-// The life of an activity's streams. Written once: the types, the CHECKs and guard of the migration, the page and the matrix test come
-// from it. There is no way from fetching back to pending: a claim is made by who has a permit, so it is never made in vain.
+// The lifecycle of an activity's streams. The types, the migration's CHECKs and guard, the documentation and the matrix test come from it.
+// No move leads from fetching back to pending: a claim is made with a permit in hand, so the call always follows.
 import { defineLifecycle } from '../kernel/lifecycle.ts'
 
 export const streamLifecycle = defineLifecycle({
@@ -7,7 +7,7 @@ export const streamLifecycle = defineLifecycle({
   column: 'stream_fetch_status',
   initial: ['pending', 'unavailable'],
   states: {
-    pending: { means: 'nobody has asked the vendor yet' },
+    pending: { means: 'the vendor has not been asked yet' },
     fetching: { means: 'a worker is asking the vendor' },
     success: { means: 'the streams are stored', final: true },
     failed: {
@@ -16,7 +16,7 @@ export const streamLifecycle = defineLifecycle({
     },
     deferred: {
       means:
-        'waits until `stream_fetch_deferred_until`: for the budget, for streams that may still appear, for a vendor that sends by itself',
+        'waits until `stream_fetch_deferred_until`: for the budget, for streams that may still appear, or for a vendor that sends them by itself',
       set: ['stream_fetch_error', 'stream_fetch_deferred_until'],
     },
     unavailable: { means: 'the vendor has none', final: true },
@@ -28,13 +28,13 @@ export const streamLifecycle = defineLifecycle({
       when: 'a worker takes it: a failed one after its backoff, a deferred one when it is due',
     },
     succeed: { from: ['fetching'], to: 'success', when: 'the streams came, all of one length' },
-    fail: { from: ['fetching'], to: 'failed', when: 'trouble that may pass, or its worker died' },
-    defer: { from: ['fetching'], to: 'deferred', when: 'too many calls, streams not ready yet, or the vendor is to send them' },
+    fail: { from: ['fetching'], to: 'failed', when: 'the call failed in a way that may pass, or its worker died' },
+    defer: { from: ['fetching'], to: 'deferred', when: 'no quota, streams not ready yet, or the vendor will send them' },
     close: { from: ['fetching'], to: 'unavailable', when: 'the vendor says that there are none' },
     reset: {
       from: ['success', 'failed', 'deferred', 'unavailable'],
       to: 'pending',
-      when: 'somebody asks for a new beginning',
+      when: 'a person resets it',
       byHand: true,
     },
   },

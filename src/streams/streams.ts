@@ -2,7 +2,7 @@
 // - a request leaves only for a row that its worker has claimed, and a claim is made only with a permit in hand;
 // - a worker whose claim is gone changes nothing; one that died is freed after ten minutes;
 // - streams, state and event commit together; every channel is as long as `time`, or nothing is stored;
-// - trouble that may pass never ends as `unavailable`, and what ended so or as `success` is not asked for again by itself.
+// - a failure that may pass never ends as `unavailable`; neither `unavailable` nor `success` is fetched again unless a person resets it.
 import type { Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
 import type { Database, Queryable } from '../db/db.ts'
@@ -50,15 +50,15 @@ export interface StreamsParts {
   readonly order: Order
 }
 
-/** `not_fetched`: the vendor sends them by itself, and what it has sent cannot be had again. */
+/** `not_fetched`: the vendor sends them by itself and does not send them twice, so there is nothing to fetch anew. */
 export type Reset = { readonly outcome: 'reset' | 'fetching' | 'not_fetched' | 'no_external_id' | 'not_found' }
 /** `unchanged`: it has not failed. */
 export type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: StreamStatus }
 
 export const LIVE_BELL = 'stream-live'
-/** A worker that has not ended by then has died: a call with its retry takes less than a minute (real time). */
+/** A worker that has not finished by then has died: a call with its retry takes less than a minute (real time). */
 const STALE_MS = 10 * 60_000
-/** What began before that is nobody's news. */
+/** Activities that began longer ago are left to backfill. */
 const LIVE_MS = 48 * 3_600_000
 
 export class Streams {
@@ -71,7 +71,7 @@ export class Streams {
   readonly #overview: Overview
   readonly #shapes: Shapes
   #stopping: AbortSignal = new AbortController().signal
-  /** Stopping it breaks off what is under way and leaves the rows to whoever comes next. */
+  /** Stopping it breaks off calls that are under way and leaves their rows to the next worker. */
   readonly service: Service = service('streams', {
     open: signal => {
       this.#stopping = signal
@@ -95,7 +95,7 @@ export class Streams {
     this.#shapes = new Shapes(parts)
   }
 
-  /** Has this process work off what is owed; declared before the bell starts. */
+  /** Makes this process a stream worker. Call it before the bell starts. */
   work(): Service {
     const { bell } = this.#parts
     bell.answer(BACKFILL_BELL, athleteId => {
@@ -108,7 +108,7 @@ export class Streams {
     return this.service
   }
 
-  /** Rings for what is due, frees what dead workers hold, moves on what waits for Garmin; declared before the bell starts. */
+  /** The regular work: ring for due rows, free rows of dead workers, look after rows that wait for Garmin. Call it before the bell starts. */
   schedules(): (() => Promise<void>)[] {
     const { bell, clock } = this.#parts
     const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
@@ -119,12 +119,12 @@ export class Streams {
     ]
   }
 
-  /** At live priority, at once; joins an attempt that is under way. Without a permit the row stays as it is, for backfill. */
+  /** Fetches at live priority, or joins an attempt that is under way. Without a permit the row is left unchanged, for backfill. */
   async fetchLive(activityId: string): Promise<FetchOutcome> {
     return await this.#fetcher.fetch(activityId, { callClass: 'live', signal: this.#stopping })
   }
 
-  /** An import has stored these: what began in the last 48 hours is fetched live. After the import's transaction. */
+  /** To be called after an import's transaction with what it stored: activities of the last 48 hours are fetched live. */
   async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[]): Promise<void> {
     const { bell, clock } = this.#parts
     const fresh = await this.#store.arrived(athleteId, vendor, externalIds, clock.now() - LIVE_MS)
@@ -136,27 +136,27 @@ export class Streams {
     return await this.#onDemand.read(athleteId, activityId, asked)
   }
 
-  /** When the streams that are there were fetched; undefined where there are none, or no such activity of the athlete's. */
+  /** When the stored streams were fetched; undefined where there are none, or the athlete has no such activity. */
   async fetchedAt(athleteId: string, activityId: string): Promise<Date | undefined> {
     return await this.#store.fetchedAt(athleteId, activityId)
   }
 
-  /** For a person who opened it: asks at once, waits up to `waitMs` (real time), then says how it stands. */
+  /** For a person who opened the activity: fetches at once, waits up to `waitMs` (real time), answers with the state by then. */
   async fetchOnDemand(athleteId: string, activityId: string, { waitMs }: { waitMs: number }): Promise<StreamsAnswer | undefined> {
     return await this.#onDemand.fetchOnDemand(athleteId, activityId, { waitMs, signal: this.#stopping })
   }
 
-  /** What its streams say about it; undefined when the athlete has no such activity. */
+  /** Undefined when the athlete has no such activity. */
   async shape(athleteId: string, activityId: string): Promise<ShapeRead | undefined> {
     return await this.#shapes.read(athleteId, activityId)
   }
 
-  /** Those of an athlete that a worker is at. */
+  /** The athlete's activities that are being fetched. */
   async underWay(athleteId: string): Promise<string[]> {
     return await this.#store.underWay(athleteId)
   }
 
-  /** Has what is owed looked at now: an athlete's, or everybody's. Says how many athletes have some. */
+  /** Starts backfill now, for one athlete or for everybody. Answers how many athletes have something due. */
   async backfill(athlete?: string): Promise<number> {
     const { bell, clock } = this.#parts
     const athletes = (await this.#store.dueAthletes(clock.now())).filter(id => athlete === undefined || id === athlete)
@@ -164,7 +164,7 @@ export class Streams {
     return athletes.length
   }
 
-  /** By its owner: a failed one goes to the front, a stuck one begins anew. Undefined when the athlete has no such activity. */
+  /** By its owner: a failed one is tried next, a stuck one is reset. Undefined when the athlete has no such activity. */
   async retry(athleteId: string, activityId: string): Promise<Retried | undefined> {
     const { bell, clock } = this.#parts
     const state = await this.#store.state(activityId)
@@ -175,7 +175,7 @@ export class Streams {
     return { outcome: 'moved', status: isStuck(state) ? 'pending' : 'failed' }
   }
 
-  /** By the operator, from every state but fetching: as if nobody had asked for it yet. */
+  /** By the operator: back to pending, from every state but fetching. */
   async reset(activityId: string): Promise<Reset> {
     if (await this.#store.reset(activityId)) return { outcome: 'reset' }
     const state = await this.#store.state(activityId)
@@ -184,7 +184,7 @@ export class Streams {
     return { outcome: state.provider === 'strava' ? 'fetching' : 'not_fetched' }
   }
 
-  /** Failed ones: all, an athlete's, those with a word in their error, or the stuck ones only. Says how many. */
+  /** Resets failed ones: all, one athlete's, those whose error holds a word, or only the stuck ones. Answers how many. */
   async resetMany(
     which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean | undefined } = {},
   ): Promise<number> {
@@ -194,13 +194,13 @@ export class Streams {
     return athletes.length
   }
 
-  /** In the caller's transaction, or in one of its own. */
+  /** In the caller's transaction, or in its own when none is given. */
   async storeGarminDetails(athleteId: string, details: GarminActivityDetails, tx?: Queryable): Promise<Delivered> {
     if (tx !== undefined) return await this.#garmin.deliver(tx, athleteId, details)
     return await this.#parts.database.transaction(own => this.#garmin.deliver(own, athleteId, details))
   }
 
-  /** Frees what dead workers hold. */
+  /** Frees rows that dead workers hold. */
   async cleanUp(): Promise<void> {
     const { clock } = this.#parts
     const now = clock.now()
