@@ -1,4 +1,4 @@
-// The call that is decided about (a Strava detail: two pools of two windows each), with limits that nothing reaches, and a purse
+// The call that is decided about (a Strava detail: two pools of two windows each), with limits that nothing reaches, and a limiter
 // that has heard the vendor's count, so that its calls need not go in single file.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewId } from '../../src/kernel/ids.ts'

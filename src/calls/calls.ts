@@ -1,10 +1,10 @@
 // Makes one call to a vendor: within its deadlines, under a permit for every attempt, at most once more when that can do no harm.
 // How a vendor speaks and what its answers mean is vendors/'s; who may call, and when, is the permit source's (quota); whose
 // token it carries is accounts'. Laws:
-// - every attempt has a permit before it leaves; one that never left gives it back; one whose fate is unknown has spent it; a permit
-//   that comes within seconds is waited for, without keeping a slot from others; who has no turn in the whole time has no permit either;
+// - every attempt has a permit before it leaves; an attempt that never left gives it back, one with an unknown outcome has spent it;
+// - a permit that comes within seconds is waited for, without blocking a slot; a call that gets no slot in its total time ends as `no_permit`;
 // - an answer of the vendor is an outcome, never an exception; only the caller's own cancelling rejects, with its reason;
-// - one retry, jittered, for `transient` and `timeout` on idempotent requests; a vendor's "too many" is never retried in place;
+// - one retry, jittered, for `transient` and `timeout` on idempotent requests; a vendor's 429 is never retried in place;
 // - a redirect to another host is refused: the token would go there too.
 import type { Clock } from '../kernel/clock.ts'
 import { between, type Random } from '../kernel/random.ts'
@@ -38,8 +38,8 @@ export interface CallOptions {
   readonly totalMs?: number
   readonly maxBytes?: number
   /**
-   * Asked with every granted permit, before the request leaves. "No" gives the permit back, and the outcome is `withdrawn`: so a
-   * claim can be made by whoever may call, and by nobody else.
+   * Called with every granted permit, before the request leaves. If it answers false the permit goes back and the outcome is `withdrawn`.
+   * So a row is claimed only by a worker that may call.
    */
   readonly confirm?: (granted: { readonly remaining: number }) => Promise<boolean>
 }
@@ -51,9 +51,9 @@ const TOTAL_MS = 40_000
 /** The largest honest answer is Garmin's activity details; streams are some hundred kilobytes. */
 const MAX_BYTES = 110 * 1024 * 1024
 const RETRY_MS = { from: 250, to: 1_000 }
-/** A refusal that is over so soon (a window's edge, another's turn) is no news for the caller. Real time, as the deadlines are. */
+/** A refusal that ends this soon (a window's edge, another athlete's turn) is waited for. Real time, like the deadlines. */
 const PATIENCE_MS = 10_000
-/** Who had no turn in the whole time of a call asks again in a moment (real time). */
+/** When to ask again after a call that got no slot in its total time (real time). */
 const NO_TURN_MS = 1_000
 
 export class Calls {
@@ -75,7 +75,7 @@ export class Calls {
     options.signal?.throwIfAborted()
     if (!rested) return first
     const second = await this.#attempt(request, options, total)
-    // Without a turn for another attempt the first is what is known of the vendor.
+    // The second attempt got no slot: the first one's outcome is all we know of the vendor.
     return second.outcome === 'no_permit' && total.aborted ? first : second
   }
 
@@ -96,7 +96,7 @@ export class Calls {
     }
   }
 
-  /** The queue was ours: nothing was sent, and nothing is known of the vendor. */
+  /** The wait was in our own queue: nothing was sent, and nothing is known of the vendor. */
   #noTurn(): CallOutcome<never> {
     const { clock } = this.#parts
     return { outcome: 'no_permit', retryAt: clock.now() + NO_TURN_MS * clock.speed }
@@ -145,7 +145,7 @@ export class Calls {
       callClass: options.callClass,
       outcome: outcome.outcome,
       status: attempt.kind === 'answer' ? attempt.response.status : undefined,
-      // How long the vendor took is real time, however fast ours runs.
+      // Durations are real time, also under a scaled clock.
       durationMs: (clock.now() - startedAt) / clock.speed,
     })
     await ended(permit, request.vendor, outcome, attempt)
@@ -154,7 +154,7 @@ export class Calls {
   }
 }
 
-/** False, or an error on the way there: the permit goes back. */
+/** When it answers false, or throws, the permit goes back. */
 async function isConfirmed({ confirm }: CallOptions, { permit, remaining }: Granted): Promise<boolean> {
   if (confirm === undefined) return true
   let confirmed = false
@@ -166,7 +166,7 @@ async function isConfirmed({ confirm }: CallOptions, { permit, remaining }: Gran
   return confirmed
 }
 
-/** The answer is worth more than the book-keeping: what could not be settled counts as spent. */
+/** A failure here does not cost the caller its answer: a permit that could not be settled counts as spent. */
 async function ended(permit: Permit, vendor: VendorName, outcome: CallOutcome<unknown>, attempt: WireResult): Promise<void> {
   const neverLeft = attempt.kind === 'broken' && !attempt.sent
   try {

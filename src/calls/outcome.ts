@@ -1,4 +1,4 @@
-// How a call ended. The vendor's verdicts pass through; what never became an answer, or could not be read, is added here.
+// How a call ended: the vendor's verdict, or why there is none: no answer, an unreadable one, or nothing sent.
 import type { Verdict } from '../vendors/vendors.ts'
 
 export type CallOutcome<T> =
@@ -6,7 +6,7 @@ export type CallOutcome<T> =
   | Exclude<Verdict, { readonly outcome: 'ok' }>
   | { readonly outcome: 'timeout'; readonly reason: string }
   | { readonly outcome: 'malformed'; readonly reason: string }
-  /** No permit, or no turn: nothing was sent. `retryAt` undefined: the budget itself cannot be asked now. */
+  /** No permit, or no slot in time: nothing was sent. `retryAt` undefined: the budget itself does not answer. */
   | { readonly outcome: 'no_permit'; readonly retryAt: number | undefined }
   /** The caller's `confirm` said no: nothing was sent. */
   | { readonly outcome: 'withdrawn' }

@@ -4,10 +4,10 @@ import { hasCode, reasonOf } from '../kernel/errors.ts'
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** What became of an attempt. `sent` false: the request certainly never reached the vendor. */
+/** The result of one attempt. `sent` false: the request certainly never reached the vendor. */
 export type WireResult =
   | { readonly kind: 'answer'; readonly response: VendorResponse }
-  /** The signal ended the waiting: whether it arrived is not known. */
+  /** The signal aborted the wait: whether the request arrived is unknown. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'broken'; readonly reason: string; readonly sent: boolean }
   | { readonly kind: 'too_large'; readonly status: number }

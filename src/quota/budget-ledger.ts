@@ -1,5 +1,5 @@
-// The budget in the database: the truth in both kinds of installation. One function call takes or ends a permit; it locks the
-// vendor's row, so decisions about one vendor come one after another, and writes the ledger row in the same transaction.
+// The budget in the database: the truth in every installation. One SQL function takes a permit, another ends it; each locks the vendor's
+// row, so decisions about one vendor come one after another, and writes the ledger row in the same transaction.
 import type { Clock } from '../kernel/clock.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
@@ -10,7 +10,7 @@ import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
 
 const sql = loadQueries(new URL('ledger.sql', import.meta.url), ['take', 'end', 'swapLearned', 'learned', 'windows', 'refusals'])
 
-/** One counter as the ledger has it. */
+/** One counter as stored in the ledger. */
 export interface Counted {
   readonly pool: string
   readonly scope: string
@@ -89,7 +89,7 @@ export class LedgerBudget implements Budget {
     return this.#heard(vendor, swapped?.learned ?? (await this.current(vendor)))
   }
 
-  /** The terms in force, asked of the database. */
+  /** The learned limits in force, read from the database. */
   async current(vendor: VendorName): Promise<string> {
     const [row] = await this.#database.query<{ learned: string }>(sql.learned, [vendor])
     return this.#heard(vendor, row?.learned ?? writeLearned(NOTHING_LEARNED, 0))
@@ -108,7 +108,7 @@ export class LedgerBudget implements Budget {
     return rows.map(({ window_name: window, starts_at: startsAt, ...row }) => ({ ...row, window, startsAt: startsAt.getTime() }))
   }
 
-  /** How often the vendor said "too many" to this endpoint's calls that were made since then. */
+  /** How many of this endpoint's calls since then the vendor answered with 429. */
   async refusals(vendor: VendorName, endpoint: string, since: number): Promise<number> {
     const [row] = await this.#database.query<{ count: number }>(sql.refusals, [vendor, endpoint, new Date(since)])
     return row?.count ?? 0
@@ -140,7 +140,7 @@ export class LedgerBudget implements Budget {
     return { isShared: ahead === '1', learned: learned === null ? undefined : this.#heard(vendor, learned) }
   }
 
-  /** How a plan's counters travel; plans are used many times. */
+  /** A plan's counters as one parameter; cached, because a plan is used many times. */
   #written(counters: readonly Counter[]): string {
     const known = this.#writings.get(counters)
     if (known !== undefined) return known
@@ -161,17 +161,17 @@ type Field = string | number | boolean | undefined
 
 const identityOf = ({ meter, windowId }: Counter): Field[] => [meter.pool, meter.scope, meter.window, startOf(meter, windowId)]
 
-/** The short window whose calls under way count in it. */
+/** The short window whose calls under way count in this counter too. */
 const carriedOf = ({ carriedFrom }: Counter): Field[] =>
   carriedFrom === undefined
     ? [undefined, undefined]
     : [carriedFrom.meter.window, startOf(carriedFrom.meter, carriedFrom.windowId)]
 
-/** An array of rows as PostgreSQL reads it: one parameter, which costs a fraction of one per column. No field holds a comma or a quote. */
+/** An array of rows in PostgreSQL's text form: one parameter is much cheaper than one per column. No field holds a comma or a quote. */
 const arrayOf = (rows: readonly (readonly Field[])[]): string =>
   `{${rows.map(fields => `"(${fields.map(field => field ?? '').join(',')})"`).join(',')}}`
 
-/** One move per counter: an update that meets a row twice changes it once. */
+/** One move per counter, because an UPDATE changes a row only once even when two moves match it. */
 function merged(moves: readonly Move[]): Move[] {
   const byCounter = new Map<string, Move>()
   for (const { counter, usedBy, heldBy, least } of moves) {

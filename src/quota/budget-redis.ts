@@ -1,6 +1,6 @@
-// The budget in Redis: one script per decision, so a refusal costs the database no decision. It is a copy: the terms carry the run_id of
-// the server they were put into. A server without them, with another's, or of which an answer was lost is refilled from the ledger
-// before it grants anything.
+// The budget in Redis: one script per decision, so that a refusal costs the database nothing. It is a copy of the ledger. The learned limits
+// carry the run_id of the server they were written to. When they are missing or carry another run_id, or when an answer was lost, Redis is
+// refilled from the ledger before it grants anything.
 import type { Clock } from '../kernel/clock.ts'
 import { hasCode } from '../kernel/errors.ts'
 import { loadScript, type Redis } from '../redis/redis.ts'
@@ -14,10 +14,10 @@ import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
 const script = (name: string) => loadScript(new URL(`${name}.lua`, import.meta.url))
 const scripts = { take: script('take'), end: script('end'), swap: script('swap'), rebuild: script('rebuild') }
 
-/** With the port's own 200 ms for one round trip there is room for a second, quick one; then it is `unavailable`. */
+/** A round trip may take 200 ms (the Redis port's own limit), which leaves room for a second, quick one; after that it is `unavailable`. */
 const ANSWER_MS = 240
 const TIMER_SHARED_MS = 5
-/** Longer than the longest window and its successor; a counter that is gone sooner would be a free window. */
+/** Longer than the longest window and the one after it: a counter that expired sooner would be a free window. */
 const TTL_MS = 3 * 86_400_000
 
 export interface RedisBudgetParts {
@@ -25,7 +25,7 @@ export interface RedisBudgetParts {
   readonly clock: Clock
   readonly ledger: Pick<LedgerBudget, 'current' | 'windows'>
   readonly settings: QuotaSettings
-  /** Windows are judged by the server's own time; false under a clock that does not follow real time. */
+  /** The Redis server's own time decides the windows; false under a clock that does not follow real time. */
   readonly serverTime: boolean
 }
 
@@ -38,14 +38,14 @@ interface Move {
   readonly key: string
   readonly by: number
   readonly least: number
-  /** Whose calls under way belong to the count that `least` is compared with. */
+  /** The key of the calls under way that are added before the count is compared with `least`. */
   readonly carried?: string | undefined
 }
 
 export class RedisBudget implements Budget {
   readonly #parts: RedisBudgetParts
   readonly #learned = new Map<VendorName, string>()
-  /** Vendors of whose counters an answer was lost: what was sent may be counted here and nowhere else. */
+  /** Vendors for which an answer was lost: Redis may have counted a call that the ledger does not know. */
   readonly #doubted = new Set<VendorName>()
   readonly #rebuilding = new Map<VendorName, Promise<string>>()
   readonly #wires = new WeakMap<readonly Counter[], Wired>()
@@ -76,7 +76,7 @@ export class RedisBudget implements Budget {
     return taken
   }
 
-  /** Sets every counter to the ledger's, now or, where Redis is away, before it grants again. */
+  /** Sets every counter to the ledger's: now, or before the next grant if Redis does not answer. */
   async refill(vendor: VendorName): Promise<void> {
     await this.#rebuild(vendor).catch((error: unknown) => {
       if (!isAway(error)) throw error
@@ -97,7 +97,7 @@ export class RedisBudget implements Budget {
     ])
   }
 
-  /** Where Redis is away or empty the lesson is not lost: the ledger has it, and refills. */
+  /** When Redis does not answer or is empty nothing is lost: the ledger has the learned limits and refills it. */
   async swap(vendor: VendorName, from: string, to: string): Promise<string> {
     try {
       const args = [this.#signed(from), this.#signed(to), TTL_MS]
@@ -130,7 +130,7 @@ export class RedisBudget implements Budget {
     return [keys, [this.#signed(learned), now, plan.singleFile ? id : '', ...args]]
   }
 
-  /** How a plan travels; plans are used many times. */
+  /** A plan as keys and arguments; cached, because a plan is used many times. */
   #wired({ need: { vendor }, counters, from, until, singleFile }: Plan): Wired {
     const known = this.#wires.get(counters)
     if (known !== undefined) return known
@@ -159,7 +159,7 @@ export class RedisBudget implements Budget {
     return wired
   }
 
-  /** One timer for all who ask within a few milliseconds: it is the dearest part of a decision. */
+  /** One timer for all decisions that start within a few milliseconds: timers are the most expensive part of a decision. */
   #tooLate(): Promise<Taken> {
     const { clock } = this.#parts
     if (clock.now() - this.#timedFrom >= TIMER_SHARED_MS * clock.speed) {
@@ -180,7 +180,7 @@ export class RedisBudget implements Budget {
     return this.#unanswered
   }
 
-  /** A new connection may lead to a server that was restarted, perhaps with an old snapshot: its run_id tells. */
+  /** After a reconnect the server may have been restarted, perhaps from an old snapshot; its run_id tells. */
   async #checkServer(): Promise<void> {
     const connections = this.#parts.redis.connections()
     this.#runId = await this.#parts.redis.runId()
@@ -191,7 +191,7 @@ export class RedisBudget implements Budget {
     return `${this.#runId} ${learned}`
   }
 
-  /** The terms if they belong to this very server. */
+  /** The learned limits, if they were written to this very server. */
   #inForce(vendor: VendorName, signed: unknown): string | undefined {
     if (typeof signed !== 'string' || !signed.startsWith(`${this.#runId} `)) return undefined
     const learned = signed.slice(this.#runId.length + 1)
@@ -207,7 +207,7 @@ export class RedisBudget implements Budget {
     return rebuilt
   }
 
-  /** Others may count meanwhile, and be a call or two short here afterwards: the ledger decides last. */
+  /** Other processes may count during the rebuild, so Redis can end up a call or two short; the ledger decides last. */
   async #refill(vendor: VendorName): Promise<string> {
     const { ledger, redis } = this.#parts
     const learned = await ledger.current(vendor)
@@ -218,7 +218,7 @@ export class RedisBudget implements Budget {
     return learned
   }
 
-  /** The counters of the ledger's present and previous windows; the application's also where the ledger has none. */
+  /** The counters of the ledger's present and previous windows. The application's own are listed even where the ledger has no row. */
   #counters(vendor: VendorName, counted: readonly Counted[]): Map<string, number> {
     const { facts } = vendors[vendor]
     const now = this.now()
@@ -256,7 +256,7 @@ export class RedisBudget implements Budget {
   }
 }
 
-const learnedKey = (vendor: VendorName): string => `{${vendor}}:rate:terms`
+const learnedKey = (vendor: VendorName): string => `{${vendor}}:rate:learned`
 const busyKey = (vendor: VendorName): string => `{${vendor}}:rate:busy`
 
 const by = ({ meter, windowId }: Counter, units: number): Move => ({ key: counterKey(meter, windowId), by: units, least: 0 })

@@ -1,27 +1,27 @@
-// The Budget port: counters per window, and the terms in force, for all processes at once. Laws, the same on every adapter:
-// - take counts a plan in all of its counters, or in none. It refuses a plan that was made with other terms (`changed`), for
+// The Budget port: counters per window, and the learned limits in force, shared by all processes. Laws, the same on every adapter:
+// - take counts a plan in all of its counters, or in none. It refuses a plan that was made with other learned limits (`changed`), for
 //   another time (`mistimed`), whose counters have no room (`full`), or that must wait for a call under way (`busy`).
 // - However many take at once, no counter passes its cap.
 // - What cannot be asked is `unavailable` within 250 ms, never `taken`. A take whose answer was lost may have been counted.
 // - giveBack undoes a take. settle ends it: a call that comes back in a later window is counted there too; raising never lowers.
-// - swap replaces the terms only if they are still the ones given, and says which ones are in force.
+// - swap replaces the learned limits only if they are still the ones given, and says which ones are in force.
 import type { Counter, Plan } from './plan.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 
 export interface Ticket {
   readonly id: string
   readonly plan: Plan
-  /** The budget's own time at which it was taken: it decides the windows. */
+  /** When it was taken, by the budget's own time: that time decides the windows. */
   readonly at: number
 }
 
 export type Taken =
-  /** `counts`: each counter as it was before, calls under way included. */
+  /** `counts`: each counter before this call, with calls under way. */
   | { readonly outcome: 'taken' | 'full'; readonly at: number; readonly counts: readonly number[] }
   | { readonly outcome: 'changed'; readonly learned: string }
   | { readonly outcome: 'mistimed' | 'busy' | 'unavailable' }
 
-/** One counter's new least value. */
+/** Raises one counter to at least this value. */
 export interface Raise {
   readonly counter: Counter
   readonly to: number
@@ -37,16 +37,16 @@ export interface Settlement {
 }
 
 export interface Settled {
-  /** A count was below its raise, also with the calls that may have arrived late: someone else spends the same quota. */
+  /** The vendor counted more than we did, even with the calls that may have arrived late: another program spends the same quota. */
   readonly isShared: boolean
-  /** The terms in force; undefined where they cannot be had now. */
+  /** The learned limits in force; undefined where the budget does not answer. */
   readonly learned: string | undefined
 }
 
 export interface Budget {
-  /** The time that windows are judged by. */
+  /** The time that decides the windows. */
   now(): number
-  /** The terms in force, as last seen. */
+  /** The learned limits in force, as last seen. */
   learned(vendor: VendorName): string
   take(id: string, plan: Plan, learned: string): Promise<Taken>
   giveBack(ticket: Ticket): Promise<void>
@@ -54,5 +54,5 @@ export interface Budget {
   swap(vendor: VendorName, from: string, to: string): Promise<string>
 }
 
-/** While this long no answer has come in single file, the next may go: longer than an attempt takes (real time, as it). */
+/** In single file, the next call may go after this long without an answer: longer than an attempt takes (both real time). */
 export const SINGLE_FILE_MS = 16_000

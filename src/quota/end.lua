@@ -1,8 +1,8 @@
 -- Ends a call's stay in the counters and lets the next one of a single file go.
--- KEYS[1] terms · KEYS[2] busy · then n counters · then the held of short windows before
+-- KEYS[1] learned limits · KEYS[2] busy · then n counters · then the held of short windows before
 -- ARGV[1] permit id · [2] TTL of a counter (ms) · [3] n · then per counter: by how much it moves, the least it must be afterwards,
 -- and which of the held may have arrived in it since (0 = none)
--- Returns {1 when a count was below its least, also with what may have arrived, else 0; the terms in force or nil}.
+-- Returns {1 when a count was below its least, also with what may have arrived, else 0; the learned limits in force or nil}.
 -- A counter that is gone is not made by taking away; none falls below 0.
 local call = redis.call
 if call('GET', KEYS[2]) == ARGV[1] then call('DEL', KEYS[2]) end

@@ -60,7 +60,7 @@ test('what the vendor closed stays closed', () => {
   assert.equal(foretell(at('10:04:00'), { mine: 1, closedUntil: at('10:45:03') }), '05T10:45:03.500')
 })
 
-test('the reserve melts, and ten calls of it are waited for at once', () => {
+test('the reserve decays, and ten calls of it are waited for at once', () => {
   // At noon 50 of 950 are kept, so 900 are used up.
   assert.equal(foretell(at('12:04:00'), { mine: 1, day: 901 }), '05T14:28:00.500')
   assert.equal(foretell(at('12:04:00'), { mine: 10, day: 901 }), '05T14:28:05.000')

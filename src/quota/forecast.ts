@@ -1,5 +1,5 @@
-// When an athlete's backfill will be done, by the rules that the permits follow: it walks from window to window and counts what
-// backfill may take in each. Live calls to come, and athletes who have not begun yet, nobody knows: they are not in it.
+// When an athlete's backfill will be done. It follows the rules of the permits: it walks from window to window and counts what backfill
+// may take in each. Future live calls, and athletes who have not begun yet, are unknown and not part of it.
 import { loadQueries, type Queryable } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { spareOf, windowIdAt, type Meter } from './meters.ts'
@@ -11,7 +11,7 @@ import type { MeterState } from './state.ts'
 const sql = loadQueries(new URL('forecast.sql', import.meta.url), ['callTimes'])
 
 export interface CallTimes {
-  /** The mean time of a call, and its standard deviation: athletes who take turns wait for one another. */
+  /** The mean time of a call and its standard deviation. The deviation matters because athletes who take turns wait for one another. */
   readonly callMs: number
   readonly spreadMs: number
 }
@@ -19,20 +19,20 @@ export interface CallTimes {
 export interface Backlog {
   /** Calls that the athlete's backfill still needs. */
   readonly mine: number
-  /** The same of each other athlete who backfills from the same quota. */
+  /** The same for every other athlete who backfills from the same quota. */
   readonly others?: readonly number[]
   readonly paced?: boolean
-  /** How long a call takes; else as measured. */
+  /** How long a call takes; measured when not given. */
   readonly callMs?: number
 }
 
 export interface Outlook extends Required<Backlog>, CallTimes {
-  /** The states of every meter that such a call is counted in. */
+  /** The state of every meter that such a call is counted in. */
   readonly states: readonly MeterState[]
   readonly now: number
 }
 
-/** Where no call was ever measured. */
+/** Used as long as no call was measured. */
 const UNKNOWN_CALL_MS = 500
 
 export async function callTimes(database: Queryable, vendor: VendorName): Promise<CallTimes> {
@@ -40,7 +40,7 @@ export async function callTimes(database: Queryable, vendor: VendorName): Promis
   return { callMs: row?.mean ?? UNKNOWN_CALL_MS, spreadMs: row?.spread ?? 0 }
 }
 
-/** The instant at which the last of the athlete's calls is answered; never, where the limits allow no call at all. */
+/** When the athlete's last call will be answered; Infinity where the limits allow no call at all. */
 export function forecast(outlook: Outlook): number {
   const { states, now, mine, callMs, paced } = outlook
   if (mine <= 0) return now
@@ -57,7 +57,7 @@ export function forecast(outlook: Outlook): number {
         continue
       }
       everyMs = everyMsAt(outlook, tallies, athletes, at)
-      // Where several pace themselves the pace changes with every round.
+      // When several athletes pace themselves, the pace changes with every round.
       const rounds = paced && athletes > 1 ? 1 : roundsUntilEdge(tallies, at, everyMs)
       const sent = Math.min(left, room, rounds * athletes)
       for (const tally of tallies) tally.used += sent
@@ -68,7 +68,7 @@ export function forecast(outlook: Outlook): number {
   return Math.ceil(at - everyMs + callMs)
 }
 
-/** One meter's count as the walk goes on: a window that begins is empty. */
+/** One meter's count during the walk; it starts at zero in each new window. */
 class Tally {
   readonly meter: Meter
   readonly allowed: number
@@ -84,7 +84,7 @@ class Tally {
     this.used = used
   }
 
-  /** What backfill may still take. Never asked about an instant before the last one. */
+  /** What backfill may still take. `at` never goes backwards. */
   roomAt(at: number): number {
     const windowId = windowIdAt(this.meter, at)
     if (windowId !== this.#windowId) this.used = 0
@@ -98,7 +98,7 @@ class Tally {
     return { meter, windowId, units: 1, cap: this.#capAt(at), allowed, carriedFrom: undefined, holds: false }
   }
 
-  /** When neither a closure nor a window's edge is in the way; the instant itself where nothing is. */
+  /** The first instant from `at` on at which the meter is not closed and not near a window's edge. */
   opensAt(at: number): number {
     const { windowMs, guardMs } = this.meter
     if (at < this.closedUntil) return this.closedUntil
@@ -118,11 +118,11 @@ class Tally {
 
 interface Stretch {
   readonly athletes: number
-  /** Of all of them together. */
+  /** All athletes together. */
   readonly calls: number
 }
 
-/** Athletes take turns, call by call: who owes less is done sooner, and fewer share what follows. Nobody promises to be first. */
+/** Athletes take turns, call by call: those with fewer calls finish sooner, and fewer athletes share what follows. */
 function stretchesOf({ mine, others }: Outlook): Stretch[] {
   const ends = [...others.filter(owed => owed < mine).toSorted((one, other) => one - other), mine]
   return ends.map((end, index) => {
@@ -140,7 +140,7 @@ function opensAt(tallies: readonly Tally[], from: number): number {
 const roomAt = (tallies: readonly Tally[], at: number): number =>
   tallies.reduce((least, tally) => Math.min(least, tally.roomAt(at)), Number.POSITIVE_INFINITY)
 
-/** When a worker who is refused now is told to come back. */
+/** When a worker that is refused at `at` may ask again. */
 function wakesAt(tallies: readonly Tally[], at: number): number {
   const counters = tallies.map(tally => tally.counterAt(at))
   const counts = tallies.map(({ used }) => used)
@@ -148,10 +148,10 @@ function wakesAt(tallies: readonly Tally[], at: number): number {
   return Math.max(at + 1, refusedBy(plan, counts, at)?.resetAt ?? 0)
 }
 
-/** What it is for does not matter to when it may be asked for again. */
+/** Stands for any backfill call: only its class matters here. */
 const SOME_BACKFILL: PermitNeed = { vendor: 'strava', endpoint: '', cost: [], callClass: 'backfill', athleteId: undefined }
 
-/** From one round of calls to the next. */
+/** The time from one round of calls to the next. */
 function everyMsAt(outlook: Outlook, tallies: readonly Tally[], athletes: number, at: number): number {
   const round = roundMs(outlook, athletes)
   if (!outlook.paced) return round
@@ -162,8 +162,8 @@ function everyMsAt(outlook: Outlook, tallies: readonly Tally[], athletes: number
 }
 
 /**
- * Nobody begins a call before all others have begun their one before it, so unlike calls make some wait. Half of the deviation is
- * what many athletes lose where times are spread evenly, found by trying.
+ * An athlete starts a call only after all others have started theirs, so calls of different length make some athletes wait. With many
+ * athletes and evenly spread times the wait is half of the deviation; this was found by simulation.
  */
 function roundMs({ callMs, spreadMs }: CallTimes, athletes: number): number {
   return callMs + (spreadMs / 2) * ((athletes - 1) / (athletes + 1))

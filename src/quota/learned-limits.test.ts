@@ -40,14 +40,14 @@ const reads = (...windows: { limit?: number; used?: number }[]): RateReport => (
 const after = (learned: LearnedLimits, ...[which, spent, isShared = false]: [Sent, Spent, boolean?]): LearnedLimits =>
   learn(learned, which, spent, isShared)
 
-test('terms come back from their text as they were, less what has passed', () => {
+test('learned limits come back from their text as they were, less what has passed', () => {
   const learned: LearnedLimits = { limits: { 'read:day': 7 }, closed: { a: 10, b: 11 }, refusedIn: 3, heardIn: 4, sharedUntil: 5 }
   assert.deepEqual(readLearned(writeLearned(learned, 10)), { ...learned, closed: { b: 11 } })
   assert.deepEqual(readLearned(writeLearned(NOTHING_LEARNED, 0)), NOTHING_LEARNED)
   assert.deepEqual(readLearned('{}'), NOTHING_LEARNED)
 })
 
-test('terms that say the same are the same text', () => {
+test('learned limits that say the same are the same text', () => {
   const learned = after(NOTHING_LEARNED, sent(NOON + QUARTER / 2), refused(reads({ limit: 5, used: 5 }, { limit: 9 })))
   const again = writeLearned(
     after(readLearned(writeLearned(learned, NOON)), sent(NOON + QUARTER / 2), answered(reads({ limit: 5 }))),

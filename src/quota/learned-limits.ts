@@ -1,20 +1,20 @@
-// What the vendor has taught us, as one small document per vendor: its limits, what it closed, when it last said its count. Every
-// decision is planned with a document and holds only while that very document is in force, so that a lesson reaches all
-// processes with their next call.
+// What we learned from a vendor's answers, as one small document per vendor: its limits, what it closed, when it last told its count. Every
+// decision is planned with a document and is valid only while exactly that document is in force. So every process uses what one of them
+// learned with its next call.
 import type { RateReport } from '../vendors/vendors.ts'
 import { closureName, meterName, windowEndAt, windowIdAt, type Charged, type Meter } from './meters.ts'
 import type { Spent } from './permit.ts'
 
 export interface LearnedLimits {
-  /** By meter name, where a header said one. */
+  /** By meter name, from the vendor's headers. */
   readonly limits: Readonly<Record<string, number>>
-  /** Closed until, by closure name. */
+  /** Until when a meter is closed, by closure name. */
   readonly closed: Readonly<Record<string, number>>
-  /** The short window of the last "too many". */
+  /** The short window of the last 429. */
   readonly refusedIn: number | undefined
-  /** The short window in which the vendor last said its count. */
+  /** The short window in which the vendor last told its count. */
   readonly heardIn: number | undefined
-  /** Until then we presume that another program spends the same quota. */
+  /** Until then we assume that another program spends the same quota. */
   readonly sharedUntil: number
 }
 
@@ -25,7 +25,7 @@ export const readLearned = (text: string): LearnedLimits => ({
   ...(JSON.parse(text) as Partial<LearnedLimits>),
 })
 
-/** Leaves out what has passed, so that the document stays small. */
+/** Leaves out closures that are over, so that the document stays small. */
 export function writeLearned(learned: LearnedLimits, now: number): string {
   const closed = Object.fromEntries(Object.entries(learned.closed).filter(([, until]) => until > now))
   return JSON.stringify({ ...learned, closed })
@@ -33,17 +33,17 @@ export function writeLearned(learned: LearnedLimits, now: number): string {
 
 export const limitOf = (learned: LearnedLimits, meter: Meter): number => learned.limits[meterName(meter)] ?? meter.limit
 
-/** How long another program is presumed to go on after it was noticed. */
+/** How long we assume another program after it was noticed. */
 const SHARED_MS = 86_400_000
 
-/** A call under way, as it is looked back on. */
+/** A call that was answered. */
 export interface Sent {
   readonly charges: readonly Charged[]
   readonly takenAt: number
   readonly answeredAt: number
 }
 
-/** A vendor's number for a window counts only when it is sure which window it speaks of. */
+/** Whether the vendor's count is certainly of this window: taken and answered in it, and not near its edges. */
 export function isCertain(meter: Meter, { takenAt, answeredAt }: Sent): boolean {
   if (!meter.aligned || windowIdAt(meter, takenAt) !== windowIdAt(meter, answeredAt)) return false
   const startAt = windowIdAt(meter, takenAt) * meter.windowMs
@@ -53,7 +53,7 @@ export function isCertain(meter: Meter, { takenAt, answeredAt }: Sent): boolean 
 export const reportFor = (report: RateReport | undefined, meter: Meter) =>
   report?.pools[meter.pool]?.find(({ windowSeconds }) => windowSeconds * 1000 === meter.windowMs)
 
-/** What an answer changes. `isShared`: its count ran ahead of ours. */
+/** What an answer changes. `isShared`: the vendor counted more than we did. */
 export function learn(learned: LearnedLimits, sent: Sent, spent: Spent, isShared: boolean): LearnedLimits {
   const heard = hear(learned, sent, spent, isShared)
   const full = closeFull(heard, sent, spent)
@@ -71,7 +71,7 @@ function hear(learned: LearnedLimits, sent: Sent, { report }: Spent, isShared: b
   return { ...learned, limits, heardIn, sharedUntil: isShared ? sent.answeredAt + SHARED_MS : learned.sharedUntil }
 }
 
-/** Where windows roll our counts cannot be compared; but one that is nearly full by the vendor's own count is full to us. */
+/** The vendor's count of a rolling window cannot be compared with ours; but when the vendor calls it nearly full, we treat it as full. */
 function closeFull(learned: LearnedLimits, { charges, answeredAt }: Sent, { report }: Spent): LearnedLimits {
   const full = charges.filter(({ meter }) => {
     const { limit, used } = reportFor(report, meter) ?? {}
@@ -86,8 +86,8 @@ const close = (learned: LearnedLimits, meter: Meter, until: number): LearnedLimi
 }
 
 /**
- * A "too many" closes the short window for everyone; a second one in the next window means that the day is used up. One that comes
- * just after an edge, or left before it, speaks of the window before.
+ * A 429 closes the short window for everyone; a second one in the next window means that the day is used up. A call that left before an
+ * edge, or just after it, belongs to the window before.
  */
 function refuse(learned: LearnedLimits, sent: Sent, spent: Spent, refusal: NonNullable<Spent['refusal']>): LearnedLimits {
   const { charges } = sent
@@ -107,7 +107,7 @@ function refuse(learned: LearnedLimits, sent: Sent, spent: Spent, refusal: NonNu
   return { ...closed, refusedIn }
 }
 
-/** Of a call that left before an edge, or just after it, the vendor may speak of the window before: closing the new one would waste it. */
+/** When the call left before an edge, or just after it, the 429 may be about the window before: closing the new window would waste it. */
 function closedUntil(meter: Meter, { takenAt, answeredAt }: Sent, retryAt: number | undefined): number {
   const startAt = windowIdAt(meter, answeredAt) * meter.windowMs
   if (!meter.aligned) return retryAt ?? windowEndAt(meter, answeredAt)

@@ -1,5 +1,5 @@
-// Decides with one budget: plans with the terms as last seen, has the plan committed, and plans again when the terms or the time
-// were others. What an answer taught becomes new terms for everyone.
+// The limiter over one budget: it makes a plan with the learned limits as last seen, has the budget commit it, and plans again if the
+// learned limits or the time have changed. What a vendor's answer teaches becomes the learned limits of all processes.
 import { counterKey, shortestOf, windowIdAt, type QuotaSettings } from './meters.ts'
 import { refusedBy, remainingOf, type Counter, type Plan } from './plan.ts'
 import { Plans } from './plans.ts'
@@ -13,7 +13,7 @@ export type LimiterAnswer =
   | Refused
   | { readonly outcome: 'unavailable' }
 
-/** Terms and windows change seldom; who meets this many changes in a row asks again in a moment. */
+/** Learned limits and windows change seldom; after this many changes in a row the caller is told to ask again in a moment. */
 const TRIES = 8
 
 export class Limiter {
@@ -21,7 +21,7 @@ export class Limiter {
   readonly #plans: Plans
   readonly #soonMs: number
 
-  /** `soonMs`: when to come back after a wait for somebody else's call. */
+  /** `soonMs`: how long to wait for somebody else's call before asking again. */
   constructor(budget: Budget, settings: QuotaSettings, soonMs: number) {
     this.#budget = budget
     this.#plans = new Plans(settings)
@@ -50,7 +50,7 @@ export class Limiter {
     await this.#budget.giveBack(ticket)
   }
 
-  /** Says whether another program spends the same quota; `isSharedIndeed`: a budget that knows better said it. */
+  /** Answers whether another program spends the same quota; `isSharedIndeed` overrules this budget's own view. */
   async settle(ticket: Ticket, spent: Spent, isSharedIndeed?: boolean): Promise<boolean> {
     const { plan, at } = ticket
     const sent: Sent = { charges: plan.charges, takenAt: at, answeredAt: Math.max(at, this.#budget.now()) }
@@ -60,7 +60,7 @@ export class Limiter {
     return isShared
   }
 
-  /** Others may amend at the same time: what was learned is applied to whatever is in force. */
+  /** Other processes may change the learned limits at the same time: the lesson is applied to whatever is in force. */
   async #amend({ need: { vendor } }: Plan, inForce: string, lesson: (learned: LearnedLimits) => LearnedLimits): Promise<void> {
     let learned = inForce
     for (let tries = 0; tries < TRIES; tries++) {
@@ -89,7 +89,7 @@ function settlementOf(plan: Plan, sent: Sent, { outcome, status, report }: Spent
   return { outcome, status, answeredAt: sent.answeredAt, late: lateOf(plan, sent), raises }
 }
 
-/** It may have been counted where it was answered: in the window that has begun since, unless it was charged there already. */
+/** A window that began during the call: the vendor may have counted the call there, so we do too, unless it was charged there already. */
 function lateOf({ counters }: Plan, { answeredAt }: Sent): Counter[] {
   const charged = new Set(counters.map(({ meter, windowId }) => counterKey(meter, windowId)))
   const own = new Map(counters.map(counter => [counter.meter, counter]))

@@ -78,7 +78,7 @@ test('two windows of half a rolling limit never hold more than the limit less th
   )
 })
 
-test('backfill leaves twenty of a window and a hundred of a day, the latter melting until midnight', () => {
+test('backfill leaves twenty of a window and a hundred of a day, the latter decaying until midnight', () => {
   const [quarter, day] = [meter('strava', 'read', '15min'), meter('strava', 'read', 'day')]
   assert.equal(spareOf(quarter, 95, 'backfill', MIDNIGHT), 20)
   const at = (ms: number): number => spareOf(day, 950, 'backfill', MIDNIGHT + ms)
@@ -97,7 +97,7 @@ test('of a small window backfill leaves at most a quarter', () => {
   )
 })
 
-test('the reserve only melts within a day, and one call of it in the time that is said', () => {
+test('the reserve only decays within a day, and one call of it in the time that is said', () => {
   const day = meter('strava', 'read', 'day')
   fc.assert(
     fc.property(
@@ -107,8 +107,8 @@ test('the reserve only melts within a day, and one call of it in the time that i
       (allowed, ms, laterMs) => {
         const spare = (at: number): number => spareOf(day, allowed, 'backfill', MIDNIGHT + at)
         assert(spare(Math.min(ms + laterMs, DAY_MS - 1)) <= spare(ms))
-        const melted = Math.ceil(ms + decayMs(day, allowed))
-        if (melted < DAY_MS) assert(spare(melted) <= Math.max(0, spare(ms) - 1))
+        const decayed = Math.ceil(ms + decayMs(day, allowed))
+        if (decayed < DAY_MS) assert(spare(decayed) <= Math.max(0, spare(ms) - 1))
       },
     ),
   )

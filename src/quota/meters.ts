@@ -1,5 +1,5 @@
-// The meters of a call: one for every window of every pool that it costs something in. Here a vendor's limits (data) and the
-// operator's settings become numbers to count against; nothing here counts.
+// The meters of a call: one for every window of every pool that it is counted in. A vendor's limits (data) and the operator's settings
+// become numbers to count against; nothing is counted here.
 import { vendors, type Facts, type Pool, type VendorName, type Window } from '../vendors/vendors.ts'
 import type { CallClass, PermitNeed } from './permit.ts'
 
@@ -9,9 +9,9 @@ export interface QuotaSettings {
   readonly guardMs: number
   readonly liveReserve: number
   readonly backfillYield: number
-  /** A call is over this long after its permit was taken, whatever became of it; a minute unless said otherwise. */
+  /** This long after its permit was taken a call is over, whatever happened; a minute by default. */
   readonly underWayMs?: number
-  /** Limits in force until the vendor's headers say otherwise, by meter name; else the vendor's published ones. */
+  /** Limits by meter name, in force until the vendor's headers say otherwise; the vendor's published limits by default. */
   readonly limits?: Partial<Record<VendorName, Readonly<Record<string, number>>>>
 }
 
@@ -19,22 +19,22 @@ export interface Meter {
   readonly vendor: VendorName
   readonly pool: string
   readonly window: Window['name']
-  /** `app`, or the athlete whose token's own pool it is. */
+  /** `app`, or the athlete's id where each token has a pool of its own. */
   readonly scope: string
   readonly windowMs: number
   readonly limit: number
-  /** Where the vendor's windows begin is known, so its counts are comparable with ours. */
+  /** We know when the vendor's windows begin, so its counts can be compared with ours. */
   readonly aligned: boolean
   /** The part of the limit that may be used: less the buffer; half of it where the window rolls or its edges are unknown. */
   readonly share: number
-  /** This close to an edge nobody can tell which window the vendor will count a call in. */
+  /** This close to a window's edge nobody can tell in which window the vendor will count a call. */
   readonly guardMs: number
   /** A call taken this close to the end may still be under way when the next window begins. */
   readonly underWayMs: number
-  /** What backfill leaves to live calls; a day's melts until midnight. */
+  /** What backfill leaves to live calls; the reserve of a day decays to zero at midnight. */
   readonly spare: number
   readonly decays: boolean
-  /** The pool's shortest window: where calls under way are noted. */
+  /** The pool's shortest window, in which calls under way are noted. */
   readonly shortest: boolean
   /** How Redis names the pool, and the window within it. */
   readonly poolKey: string
@@ -46,18 +46,18 @@ export const heldKey = ({ poolKey }: Meter, windowId: number): string => `${pool
 
 export const meterName = ({ pool, window }: Pick<Meter, 'pool' | 'window'>): string => `${pool}:${window}`
 
-/** The name under which a closed meter is remembered: a token's own pool closes for that token alone. */
+/** The key of a closed meter. A token's own pool closes for that token alone. */
 export const closureName = (meter: Meter): string =>
   meter.scope === APP ? meterName(meter) : `${meterName(meter)}:${meter.scope}`
 
 export const APP = 'app'
-/** A call without an athlete on a pool of tokens shares one count. */
+/** The scope of calls without an athlete in a pool that counts by token. */
 const NOBODY = 'nobody'
 const DAY_SECONDS = 86_400
-/** Longer than a permit may wait to be used and an attempt may take together. */
+/** Longer than the wait for sending and the attempt together. */
 export const UNDER_WAY_MS = 60_000
 
-/** All meters of one pool, for one athlete where the pool is a token's. */
+/** All meters of one pool; where the pool counts by token, those of one athlete. */
 export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined, settings: QuotaSettings): Meter[] {
   const scope = pool.scope === 'app' ? APP : (athleteId ?? NOBODY)
   return pool.windows.map((window, at) => {
@@ -85,7 +85,7 @@ export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined
   })
 }
 
-/** The vendor as hash tag: all of its keys share a slot. Its first pool is the one that the documents call global. */
+/** The vendor is the hash tag, so all of its keys share a slot. Its first pool is called global in the contract. */
 function keyOf(facts: Facts, pool: Pool, scope: string): string {
   if (scope !== APP) return `${pool.name}:${scope}`
   return pool === facts.pools[0] ? 'global' : pool.name
@@ -96,7 +96,7 @@ export interface Charged {
   readonly units: number
 }
 
-/** What a call is counted in. A pool that the vendor's facts do not know is a mistake in an endpoint. */
+/** What a call is counted in. A pool that the vendor's facts do not list is a mistake in an endpoint. */
 export function chargesOf({ vendor, cost, athleteId }: PermitNeed, settings: QuotaSettings): Charged[] {
   const { facts } = vendors[vendor]
   return cost.flatMap(({ pool: name, units }) => {
@@ -106,12 +106,12 @@ export function chargesOf({ vendor, cost, athleteId }: PermitNeed, settings: Quo
   })
 }
 
-/** A limit times a share is often a whole number that floating point just misses. */
+/** Limit × share is often a whole number that floating point just misses. */
 const EPSILON = 1e-9
-/** Limits far smaller than the ones the reserve was meant for must not leave backfill nothing. */
+/** The largest part of a limit that backfill leaves to live calls: with small limits the reserve would take all of it. */
 const SPARE_MAX = 0.25
 
-/** Where the vendor's windows are known, at least one call: a buffer must not eat a tiny limit whole. */
+/** At least one call where the vendor's windows are known: the buffer must not eat up a tiny limit. */
 export const allowedOf = (meter: Meter, limit: number): number =>
   Math.max(meter.aligned ? 1 : 0, Math.floor(limit * meter.share + EPSILON))
 
@@ -126,7 +126,7 @@ export const windowEndAt = (meter: Pick<Meter, 'windowMs'>, instant: number): nu
 
 export const windowIdAt = ({ windowMs }: Pick<Meter, 'windowMs'>, instant: number): number => Math.floor(instant / windowMs)
 
-/** What a class of calls leaves to others at this instant. */
+/** What a call of this class leaves to others at this instant. */
 export function spareOf(meter: Meter, allowed: number, callClass: CallClass, now: number): number {
   if (callClass === 'live') return 0
   const most = Math.min(meter.spare, Math.floor(allowed * SPARE_MAX))
@@ -135,6 +135,6 @@ export function spareOf(meter: Meter, allowed: number, callClass: CallClass, now
   return Math.floor((most * leftMs) / meter.windowMs)
 }
 
-/** One call of the reserve melts in this long. */
+/** How long it takes until the reserve is one call smaller. */
 export const decayMs = (meter: Meter, allowed: number): number =>
   meter.windowMs / Math.max(1, Math.min(meter.spare, Math.floor(allowed * SPARE_MAX)))

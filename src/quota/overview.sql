@@ -16,7 +16,7 @@ group by vendor, endpoint, call_class
 order by vendor, calls desc, endpoint, call_class
 
 -- name: athletesSince
--- The most eager ones of each vendor, at most $3 of them; null are the calls for nobody and those of who has parted.
+-- The most eager ones of each vendor, at most $3 of them; null are the calls for nobody and those of athletes who have disconnected.
 select vendor, athlete_id, calls
 from (
   select vendor, athlete_id, count(*) as calls,

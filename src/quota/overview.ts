@@ -20,7 +20,7 @@ const sql = loadQueries(new URL('overview.sql', import.meta.url), [
 export interface VendorState {
   readonly vendor: VendorName
   readonly pools: readonly PoolState[]
-  /** Null: a backfill call has room now. */
+  /** Null: a backfill call may be made now. */
   readonly nextBackfillAt: number | null
 }
 
@@ -37,7 +37,7 @@ export interface WindowState {
   readonly used: number
   readonly remaining: number
   readonly resetAt: number
-  /** The vendor said "too many". */
+  /** The vendor answered with 429. */
   readonly closed: boolean
 }
 
@@ -55,7 +55,7 @@ export interface VendorUsage {
     readonly calls: number
     readonly refused: number
   }[]
-  /** Null: nobody's, or of an athlete who has parted. */
+  /** Null: calls for nobody, or of an athlete who has disconnected. */
   readonly athletes: readonly { readonly athleteId: string | null; readonly calls: number }[]
 }
 
@@ -68,9 +68,9 @@ export interface QuotaGauge {
 }
 
 const DAY_MS = 86_400_000
-/** Who spent it can be asked this far back. */
+/** How long the ledger is kept. */
 export const KEPT_DAYS = 35
-/** The page asks who spends much, not for a census. */
+/** The page shows who spends most, not everybody. */
 const MOST_ATHLETES = 200
 
 interface OverviewParts {
@@ -93,7 +93,7 @@ export class Overview {
     const pools = vendors[vendor].facts.pools.filter(({ scope }) => scope === 'app' || athleteId !== undefined)
     const states = await statesOf(vendor, athleteId, seen, settings)
     const need = backfillOf(vendor, pools, athleteId)
-    // The vendor allows so little that nothing is left of it: only it can change that.
+    // The vendor allows so little that nothing is left after the buffer: only the vendor can change that.
     const never = states.find(({ meter, allowed }) => allowed < 1 && need.cost.some(({ pool }) => pool === meter.pool))
     return {
       vendor,
@@ -131,7 +131,7 @@ export class Overview {
     }))
   }
 
-  /** The application's windows as figures; a token's own would need a label that names an athlete. */
+  /** Gauges of the application's windows. A token's own window would need a label that names an athlete, so it has none. */
   async gauges(names: readonly VendorName[]): Promise<QuotaGauge[]> {
     const states = await Promise.all(names.map(vendor => this.vendorState(vendor)))
     return states.flatMap(({ vendor, pools }) =>
@@ -154,7 +154,7 @@ export class Overview {
     await database.query(sql.pruneWindows, [before])
   }
 
-  /** Everything is read once, so that all that is said of a vendor is of one instant. */
+  /** Everything is read once, so that all figures of a vendor are of the same instant. */
   async #look(vendor: VendorName): Promise<Seen> {
     const { ledger } = this.#parts
     const now = ledger.now()
@@ -213,7 +213,7 @@ const windowState = ({ meter, limit, allowed, used, resetAt, closedUntil }: Mete
   closed: closedUntil !== undefined,
 })
 
-/** A call that fills a gap: one of each pool that counts requests. */
+/** A backfill call: one unit of each pool that counts requests. */
 const backfillOf = (vendor: VendorName, pools: readonly Pool[], athleteId: string | undefined): PermitNeed => ({
   vendor,
   endpoint: 'overview',
@@ -222,10 +222,10 @@ const backfillOf = (vendor: VendorName, pools: readonly Pool[], athleteId: strin
   athleteId,
 })
 
-/** One window after another may be in the way: a quarter, its edge, the day's reserve, the day. */
+/** Several windows may refuse one after another: a quarter, its edge, the day's reserve, the day. */
 const MOST_STEPS = 20
 
-/** When the plan would find room if nobody called meanwhile. Whose turn it is, and single file, pass too soon to be told. */
+/** When a backfill call would be granted if nobody called until then. Turns and single file pass too soon to matter. */
 function nextBackfillAt(need: PermitNeed, { learned, counted, now }: Seen, settings: QuotaSettings): number | null {
   let at = now()
   for (let step = 0; step < MOST_STEPS; step++) {
@@ -237,7 +237,7 @@ function nextBackfillAt(need: PermitNeed, { learned, counted, now }: Seen, setti
   return at === now() ? null : at
 }
 
-/** As the store would count them: calls under way in the short window before are carried over. */
+/** As the budget counts: calls under way in the short window before are included. */
 function countsFor({ counters }: Plan, counted: readonly Counted[]): number[] {
   const rowOf = ({ pool, scope, window, windowMs }: Meter, windowId: number): Counted | undefined =>
     counted.find(row => row.pool === pool && row.scope === scope && row.window === window && row.startsAt === windowId * windowMs)

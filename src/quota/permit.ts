@@ -1,4 +1,4 @@
-// What a call asks before it leaves, and what it says afterwards. Answers are values: being refused is an ordinary outcome.
+// What a call asks for before it leaves, and what it reports afterwards. Answers are values: a refusal is an ordinary outcome.
 import type { RateLimited, RateReport, VendorName, Window } from '../vendors/vendors.ts'
 
 /** `live`: somebody waits, or an event came in; `backfill` fills the gaps and yields. */
@@ -21,14 +21,14 @@ export type BackfillRank = 1 | 2 | 3
 export interface Spent {
   readonly outcome: string
   readonly status: number | undefined
-  /** The vendor's own count, if it said one. */
+  /** The vendor's own count, if it told one. */
   readonly report: RateReport | undefined
-  /** The vendor's "too many", if it was one. */
+  /** What the vendor said with a 429, if it was one. */
   readonly refusal: Pick<RateLimited, 'retryAt' | 'scope'> | undefined
 }
 
 export interface Permit {
-  /** A request that has not left by then needs another permit: this one was for windows that are over. */
+  /** A request that has not left by then needs a new permit: this one counts in windows that may be over. */
   readonly sendBefore: number
   /** The request never left: it costs nothing. */
   giveBack(): Promise<void>
@@ -38,7 +38,7 @@ export interface Permit {
 
 /**
  * Why there is no permit: the window's allowance is used up; backfill gives way (to live calls, to another athlete's turn, to the
- * edge of a window); the day's live reserve has not melted yet; the vendor said "too many".
+ * edge of a window); the day's live reserve has not decayed that far yet; the vendor answered with 429.
  */
 export type RefusalCause = 'limit' | 'yield' | 'reserve' | 'closed'
 
@@ -55,7 +55,7 @@ export type PermitAnswer =
   /** `remaining`: calls left to anyone in the fullest of the windows that this one was taken from. */
   | { readonly outcome: 'granted'; readonly permit: Permit; readonly remaining: number }
   | Refused
-  /** The budget cannot be asked now. */
+  /** The budget does not answer. */
   | { readonly outcome: 'unavailable' }
 
 export type PermitSource = (need: PermitNeed) => Promise<PermitAnswer>

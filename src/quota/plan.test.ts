@@ -98,7 +98,7 @@ test('a plan is the same throughout the span that it says it is right for, and a
   )
 })
 
-test('until its span ends a plan stays right, also while a reserve melts, a closure ends and another program spends', () => {
+test('until its span ends a plan stays right, also while a reserve decays, a closure ends and another program spends', () => {
   const part = fc.double({ min: 0, max: 1, noNaN: true })
   const limits = fc.record({ 'read:day': fc.integer({ min: 8, max: 1_200 }), 'read:15min': fc.integer({ min: 8, max: 200 }) })
   const learned = fc.record({
@@ -225,7 +225,7 @@ test('why: the limit for a live call or a full window, else a window yields and 
   assert.equal(why(justRead, now, 94, 949), undefined)
 })
 
-test('when a reserve is said to have melted, ten calls more have, or all', () => {
+test('when a reserve is said to have decayed, ten calls more have, or all', () => {
   fc.assert(
     fc.property(instant, fc.integer({ min: 8, max: 2_000 }), (now, limit) => {
       const plan = planFor(backfill, { ...NOTHING_LEARNED, limits: { 'read:day': limit } }, settings, now)

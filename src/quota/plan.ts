@@ -27,10 +27,10 @@ export interface Plan {
   readonly need: PermitNeed
   readonly charges: readonly Charged[]
   readonly counters: readonly Counter[]
-  /** The plan is right for this span of time: no window, guard band or closure begins or ends in it, and nothing melts. */
+  /** The plan is right for this span of time: no window, guard band or closure begins or ends in it, and the reserve does not change. */
   readonly from: number
   readonly until: number
-  /** One call at a time, until the vendor has said its count. */
+  /** One call at a time, until the vendor has told its count. */
   readonly singleFile: boolean
 }
 
@@ -77,7 +77,7 @@ const refusal = ({ pool, window }: Meter, cause: Refused['cause'], resetAt: numb
   resetAt,
 })
 
-/** When several refuse, the last to open decides. */
+/** When several meters refuse, the last one to open decides. */
 export const latest = (refusals: readonly Refused[]): Refused | undefined =>
   refusals.toSorted((one, other) => other.resetAt - one.resetAt)[0]
 
@@ -103,7 +103,7 @@ function countersOf({ meter, units }: Charged, short: Meter | undefined, { learn
   ]
 }
 
-/** Noted only where it can matter: calls that may be under way when their window ends. */
+/** Whether the call may still be under way when its window ends; only such calls are noted. */
 const mayOutlast = (meter: Meter, now: number): boolean => meter.shortest && windowEndAt(meter, now) - now <= meter.underWayMs
 
 /** Calls of the previous short window can arrive late in this one, if this one began where that one ended. */
@@ -125,7 +125,7 @@ function spanOf(charges: readonly Charged[], context: PlanContext): { from: numb
   }
 }
 
-/** When the next call of the reserve melts. */
+/** When the reserve becomes one call smaller. */
 function decaysAt(meter: Meter, { learned, callClass, now }: PlanContext): number {
   const allowed = allowedOf(meter, limitOf(learned, meter))
   const spare = spareOf(meter, allowed, callClass, now)
@@ -138,10 +138,10 @@ function isSingleFile(charges: readonly Charged[], learned: LearnedLimits, now: 
   return short !== undefined && (learned.heardIn !== windowIdAt(short, now) || learned.sharedUntil > now)
 }
 
-/** How many calls of the reserve are waited for at once: fewer would wake a worker for a single call. */
+/** A worker waits until the reserve is this much smaller; with less it would wake for a single call. */
 const DECAY_STEP = 10
 
-/** Why the store refused, from what it counted; undefined when every counter has room. */
+/** Why the budget refused, from its counts; undefined when every counter has room. */
 export function refusedBy({ counters, need }: Plan, counts: readonly number[], now: number): Refused | undefined {
   const over = counters.find(({ units, allowed }) => units > allowed)
   if (over !== undefined) throw tooCostly(over, need)
@@ -152,7 +152,7 @@ export function refusedBy({ counters, need }: Plan, counts: readonly number[], n
   return latest(full)
 }
 
-/** Waiting would not help: better a clear word than a call that is refused for ever. */
+/** No wait would help: a clear error is better than a call that is refused for ever. */
 function tooCostly({ units, allowed, meter }: Counter, { vendor, endpoint }: PermitNeed): PacelineError {
   const sentence = `A ${endpoint} call to ${vendor} costs ${units} of ${meter.pool}, and a whole ${meter.window} window allows ${allowed}.`
   return new PacelineError('PACE_COST_TOO_HIGH', sentence)
@@ -164,7 +164,7 @@ function reasonOf({ meter, windowId, allowed }: Counter, after: number, callClas
   return meter.decays ? refusal(meter, 'reserve', decayedAt(meter, allowed, now)) : refusal(meter, 'yield', end)
 }
 
-/** When ten more calls have melted, or all of them if fewer are left. */
+/** When the reserve is ten calls smaller, or zero if fewer are left. */
 function decayedAt(meter: Meter, allowed: number, now: number): number {
   const oneMs = decayMs(meter, allowed)
   return Math.ceil(Math.min(now + DECAY_STEP * oneMs, windowEndAt(meter, now) - oneMs + 1))

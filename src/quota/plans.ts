@@ -1,5 +1,5 @@
-// Remembers plans. A plan depends on the kind of call, the terms and the time, and says for how long it is right: until then the
-// next call of the same kind gets the same one.
+// A cache of plans. A plan depends on the kind of call, the learned limits and the time, and says how long it is valid. Until then the
+// next call of the same kind gets the same plan.
 import type { QuotaSettings } from './meters.ts'
 import type { Refused, PermitNeed } from './permit.ts'
 import { planFor, type Plan } from './plan.ts'
@@ -10,7 +10,7 @@ interface Remembered {
   readonly plan: Plan
 }
 
-/** Athletes whose tokens have pools of their own each have a plan; what is forgotten is planned again. */
+/** Every athlete whose token has a pool of its own has a plan; a plan that was dropped is made again. */
 const REMEMBERED_MAX = 1_000
 
 export class Plans {

@@ -1,4 +1,5 @@
-// The door. Decides who may call a vendor and when; never makes the call. Laws:
+// The door. Decides who may call a vendor and when; never makes the call. The ledger in the database decides last: it counts each call before
+// the call leaves. Redis, where there is one, decides first, so that a refusal costs the database nothing. Laws:
 // - a permit is reserved in every window of every pool before the request leaves, or in none; every retry needs its own;
 // - calls that reach the vendor in one of its windows never exceed the limit less the buffer while clock error and transit stay
 //   within the guard band;
@@ -32,13 +33,13 @@ export interface QuotaParts {
   readonly newId: NewId
   readonly settings: QuotaSettings
   readonly redis?: Redis | undefined
-  /** Decides first in Redis's place: a simulation's stand-in for it. */
+  /** Takes the place of Redis in simulations. */
   readonly cache?: BudgetCache | undefined
   /** False under a clock that does not follow real time. */
   readonly serverTime: boolean
 }
 
-/** A budget that is a copy of the ledger: `refill` brings it up to the ledger's counts. */
+/** A copy of the ledger that decides first. `refill` sets it to the ledger's counts. */
 export interface BudgetCache extends Budget {
   refill(vendor: VendorName): Promise<void>
 }
@@ -48,10 +49,10 @@ interface CacheLimiter {
   readonly limiter: Limiter
 }
 
-/** A permit is used at once or not at all; with an attempt of at most 15 s the call is over within a minute (all real time). */
+/** A permit must be used within this time; with an attempt of at most 15 s the call is over within a minute (all real time). */
 const SEND_WITHIN_MS = 30_000
 
-/** Waiting for another's call: often enough not to be felt, and not a storm where time runs fast. */
+/** How long to wait for another call: short enough not to be noticed, long enough not to cause a storm under a fast clock. */
 const soonMs = ({ speed }: Clock): number => Math.max(100, 20 * speed)
 
 export class Quota {
@@ -82,17 +83,17 @@ export class Quota {
     const turn = asker && (await this.#turns.ask(asker))
     if (turn?.isFirst === false) return this.#notYourTurn(need, turn.waitUntil)
     const answer = await this.#decide(this.#newId(), need)
-    // Who cannot be served must not hold up the others: they would ask for their turn until the budget is back.
+    // An athlete who cannot be served gives up the turn, or the others would wait for it until the budget is back.
     if (answer.outcome === 'unavailable' && asker !== undefined) await this.#turns.leave(asker)
     if (answer.outcome !== 'refused') return answer
-    // Who waits for another's call is back in a moment, and keeps their place without being told so.
+    // Whoever waits for another call comes back in a moment and keeps their place anyway.
     const soonAt = this.#clock.now() + soonMs(this.#clock)
     if (asker !== undefined && answer.resetAt > soonAt) await this.#turns.stay(asker, answer.resetAt)
-    // A budget server's time may be behind ours: what has passed here is not over there.
+    // Redis's clock may be behind ours: a window that is over here may still run there.
     return { ...answer, resetAt: Math.max(answer.resetAt, soonAt) }
   }
 
-  /** An athlete's backfill of this rank waits for its pace until then: what is of a later rank does not go in between. */
+  /** An athlete's backfill of this rank paces itself until then: work of a later rank does not go in between. */
   async pace(asker: Asker, until: number): Promise<void> {
     await this.#turns.pace(asker, until)
   }
@@ -102,7 +103,7 @@ export class Quota {
     await this.#turns.leave(asker)
   }
 
-  /** When the athlete's backfill will be done, if all goes on as now. */
+  /** When the athlete's backfill will be done, if nothing changes. */
   async forecast(vendor: VendorName, { mine, others = [], paced = false, callMs }: Backlog): Promise<number> {
     const { database, ledger, settings } = this.#seen
     const measured = await callTimes(database, vendor)
@@ -127,7 +128,7 @@ export class Quota {
     return await this.#overview.usage(vendors, days)
   }
 
-  /** How often a vendor said "too many" to calls of this endpoint since then. */
+  /** How many calls of this endpoint since then the vendor answered with 429. */
   async refusals(vendor: VendorName, endpoint: string, since: number): Promise<number> {
     return await this.#seen.ledger.refusals(vendor, endpoint, since)
   }
@@ -136,7 +137,7 @@ export class Quota {
     return await this.#overview.gauges(vendors)
   }
 
-  /** Forgets what nobody can ask for any more. */
+  /** Deletes what is older than the ledger is kept. */
   async prune(): Promise<void> {
     await this.#overview.prune()
     await this.#turns.prune()
@@ -164,14 +165,14 @@ export class Quota {
       return { outcome: 'granted', permit: this.#permit(ticket, first), remaining }
     }
     await undo()
-    // Redis knew less than the ledger: it was away, or another process went without it. What only yields passes by itself.
+    // Redis counted less than the ledger: it was down, or another process could not reach it. A `yield` passes by itself.
     if (last.outcome === 'refused' && last.cause !== 'yield') await first?.budget.refill(need.vendor)
     return last
   }
 
   #permit(ticket: Ticket, first: (CacheLimiter & { ticket: Ticket }) | undefined): Permit {
     let isOver = false
-    // A permit ends once: a second ending would move counters again, or teach what was learned before.
+    // A permit ends once: ending it twice would move the counters twice.
     const once =
       <A extends unknown[]>(end: (...given: A) => Promise<void>) =>
       async (...given: A): Promise<void> => {
@@ -185,7 +186,7 @@ export class Quota {
         await Promise.all([this.#ledger.giveBack(ticket), first?.limiter.giveBack(first.ticket)])
       }),
       settle: once(async (spent: Spent) => {
-        // Whether another program spends the same quota the ledger knows; Redis may only have missed calls of ours.
+        // Only the ledger can tell whether another program spends the same quota: Redis may just have missed calls of ours.
         const isShared = await this.#ledger.settle(ticket, spent)
         await first?.limiter.settle(first.ticket, spent, isShared)
       }),
@@ -202,7 +203,7 @@ export class Quota {
   }
 }
 
-/** Backfill for nobody in particular waits for no turn, nor does what athletes do not share. */
+/** Undefined for calls that need no turn: live ones, those for no athlete, and those in a pool that athletes do not share. */
 function askerOf({ vendor, callClass, athleteId, rank = DEFAULT_RANK, cost }: PermitNeed): Asker | undefined {
   const shared = vendors[vendor].facts.pools.filter(({ scope }) => scope === 'app')
   const isShared = cost.some(({ pool }) => shared.some(({ name }) => name === pool))
@@ -211,7 +212,7 @@ function askerOf({ vendor, callClass, athleteId, rank = DEFAULT_RANK, cost }: Pe
 
 const DEFAULT_RANK: BackfillRank = 2
 
-/** While Redis is away live activity and detail calls go on, from the ledger; streams wait, and backfill stops. */
+/** While Redis is down, live activity and detail calls take their permits from the ledger alone; streams wait and backfill stops. */
 const mayTakeFromLedger = ({ callClass, endpoint }: PermitNeed): boolean =>
   callClass === 'live' && !STREAM_ENDPOINTS.has(endpoint)
 

@@ -6,14 +6,14 @@ import { limitOf, readLearned } from './learned-limits.ts'
 
 export interface MeterState {
   readonly meter: Meter
-  /** What the vendor allows, as it last said. */
+  /** What the vendor allows, by its last answer. */
   readonly limit: number
   /** What we allow ourselves of it. */
   readonly allowed: number
   /** Counted in the present window. */
   readonly used: number
   readonly resetAt: number
-  /** The vendor said "too many": nothing until then. */
+  /** The vendor answered with 429: no call before then. */
   readonly closedUntil: number | undefined
 }
 

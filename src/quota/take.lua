@@ -1,10 +1,10 @@
 -- Counts one call in all of its windows, or in none.
--- KEYS[1] terms · then n counters · h held of short windows before · in single file: busy · then the held in which the call is noted
--- ARGV[1] terms the plan was made with · [2] now in ms ('' = this server's time) · [3] permit id in single file, else ''
+-- KEYS[1] learned limits · then n counters · h held of short windows before · in single file: busy · then the held in which the call is noted
+-- ARGV[1] the learned limits that the plan was made with · [2] now in ms ('' = this server's time) · [3] permit id in single file, else ''
 -- ARGV[4] from, [5] until: when the plan is right (ms) · [6] n · [7] h · [8] how long one may keep others waiting (ms)
 -- ARGV[9] TTL of a counter (ms) · then per counter: units, cap, which of the h is carried into it (0 = none)
 -- then the units for each held in which the call is noted
--- Returns {'taken'|'full', now, count of each counter before} | {'changed', now, terms or nil} | {'mistimed', now} | {'busy', now}
+-- Returns {'taken'|'full', now, count of each counter before} | {'changed', now, learned limits or nil} | {'mistimed', now} | {'busy', now}
 local call = redis.call
 local now = tonumber(ARGV[2])
 if not now then

@@ -49,7 +49,10 @@ test('too many is deferred to the time that was said, else to the end of a windo
 })
 
 test('no permit is deferred, and says whether the budget was empty or away', () => {
-  assert.partialDeepStrictEqual(classify({ outcome: 'no_permit', retryAt: NOW + 9 }, settled), { move: 'defer', retryAt: NOW + 9 })
+  assert.partialDeepStrictEqual(classify({ outcome: 'no_permit', retryAt: NOW + 9 }, settled), {
+    move: 'defer',
+    retryAt: NOW + 9,
+  })
   const away = classify({ outcome: 'no_permit', retryAt: undefined }, settled)
   assert(away.move === 'defer' && away.error.startsWith('budget_unavailable'))
 })

@@ -47,7 +47,7 @@ export interface VendorRequest<T> {
 
 export interface RateLimited {
   readonly outcome: 'rate_limited'
-  /** Milliseconds since 1970, always after the `now` of the judgement; undefined when the vendor does not say. */
+  /** Milliseconds since 1970, always after the `now` of the verdict; undefined when the vendor does not say. */
   readonly retryAt: number | undefined
   readonly scope: 'short' | 'day' | 'unknown'
 }

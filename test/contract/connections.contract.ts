@@ -1,4 +1,4 @@
-// Connecting, calling and parting, against the simulated vendors, on every database.
+// Connecting, calling and disconnecting, against the simulated vendors, on every database.
 import { after, before, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Accounts, Connections, Erasure, SecretBox, type Consent, type Eraser } from '../../src/accounts/accounts.ts'
@@ -96,7 +96,7 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
     const refreshes = (): number => simulator.control.state()['strava']?.refreshes ?? -1
 
     for (const vendor of vendorNames) {
-      test(`${vendor}: consent connects, denying does not, and parting leaves a receipt`, async () => {
+      test(`${vendor}: consent connects, denying does not, and disconnecting leaves a receipt`, async () => {
         const connections = process()
         assert.deepEqual(await connect(connections, vendor, { deny: true }), { outcome: 'denied' })
         assert.deepEqual(await connections.list(athleteId), [])

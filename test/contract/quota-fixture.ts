@@ -1,5 +1,5 @@
-// Where the laws of the Budget port are tried: a purse over any adapter, at a time that the test sets. A second desk stands for
-// another process. What a window has left is asked for, not read out of the store: only answers count.
+// A limiter over any adapter of the Budget port, at a time that the test sets. A second fixture stands for another process.
+// What a window has left is asked for, not read out of the store: only answers count.
 import assert from 'node:assert/strict'
 import { VirtualClock, type Clock } from '../../src/kernel/clock.ts'
 import type { Budget } from '../../src/quota/budget.ts'

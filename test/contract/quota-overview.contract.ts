@@ -184,10 +184,10 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       })
     }
 
-    test("the live calls' reserve is shown melting: after ten calls' worth backfill may go on", async () => {
+    test("the live calls' reserve is shown decaying: after ten calls' worth backfill may go on", async () => {
       await hear(saying(10, 900))
       const { nextBackfillAt } = await quota.vendorState('strava')
-      // A hundred melt in a day: at five past ten 57 of them are left, which leaves backfill 893 of 950.
+      // A hundred decay in a day: at five past ten 57 of them are left, which leaves backfill 893 of 950.
       assert(nextBackfillAt !== null && nextBackfillAt < MIDNIGHT)
       assert.equal((await ask({ callClass: 'backfill' })).outcome, 'refused')
       await waitUntil(nextBackfillAt)
@@ -355,7 +355,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       ])
     })
 
-    test("of the counters of a token's own pool only the present ones outlive the parting", async () => {
+    test("of the counters of a token's own pool only the present ones outlive a disconnect", async () => {
       await call({ vendor: 'foursquare', athleteId: ada })
       await call({ vendor: 'foursquare', athleteId: bo })
       await waitUntil(START + 60 * MINUTE_MS)

@@ -153,7 +153,7 @@ function countingLaws(limiter: NewLimiterFixture): void {
     await one.refused(read, 'limit', 'read', '15min', NEXT)
   })
 
-  for (const [time, sinceMidnight, kept, meltedAfter] of [
+  for (const [time, sinceMidnight, kept, decayedAfter] of [
     ['00:00:03', GUARD, 99, 8_640 * SECOND],
     ['12:00:03', DAY / 2 + GUARD, 49, 8_640 * SECOND],
     ['22:00:03', 22 * 4 * QUARTER + GUARD, 8, 7_200 * SECOND - GUARD - 864 * SECOND + 1],
@@ -164,12 +164,12 @@ function countingLaws(limiter: NewLimiterFixture): void {
       await one.at(MIDNIGHT + sinceMidnight)
       await one.spend(backfill, 949 - kept)
       await one.spend(backfill)
-      await one.refused(backfill, kept === 0 ? 'limit' : 'reserve', 'read', 'day', one.clock.at + meltedAfter)
+      await one.refused(backfill, kept === 0 ? 'limit' : 'reserve', 'read', 'day', one.clock.at + decayedAfter)
       assert.equal(kept === 0 ? 0 : await one.left(read), kept)
     })
   }
 
-  test('what has melted when a refusal said so can be taken, and no more', async () => {
+  test('what has decayed when a refusal said so can be taken, and no more', async () => {
     const one = limiter(limited({ read: [5_000, 1_000] }))
     await one.at(NOON + MINUTE)
     await one.spend(backfill, 901)

@@ -166,9 +166,9 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
       const the = await world({ ...FEW, activities: 2 })
       const process = the.process()
       await the.run(async () => {
-        const parted = await the.connect(process)
+        const disconnected = await the.connect(process)
         const bo = await another(the, process, 2)
-        await the.database.query("update connection set status = 'needs_reauth' where athlete_id = $1", [parted])
+        await the.database.query("update connection set status = 'needs_reauth' where athlete_id = $1", [disconnected])
         const due = new Date(the.clock.now())
         await the.database.query("insert into stream_trouble (vendor, failures, probe_at) values ('strava', 5, $1)", [due])
         // As the operator rings, for everybody.

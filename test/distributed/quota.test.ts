@@ -157,7 +157,7 @@ describe('keys in Redis', () => {
     const [window, day, five] = [Math.floor(START / QUARTER), Math.floor(START / DAY), Math.floor(START / 300_000)]
     const keys = (await rig.client.keys('*')).toSorted()
     const values = await Promise.all(keys.map(key => rig.client.get(key)))
-    const counts = Object.fromEntries(keys.map((key, at) => [key, values[at]]).filter(([key]) => !key?.endsWith(':terms')))
+    const counts = Object.fromEntries(keys.map((key, at) => [key, values[at]]).filter(([key]) => !key?.endsWith(':learned')))
     assert.deepEqual(counts, {
       [`{oura}:rate:app:held:${five}`]: '0',
       [`{oura}:rate:app:window:${five}`]: '1',
@@ -194,7 +194,7 @@ describe('keys in Redis', () => {
       const clock = new SetClock(START)
       clock.at = real.now() + hours * 3_600_000
       const first = await timed(clock)
-      // The terms are there now, so a newcomer's first plan is made for the wrong time and nothing else is wrong with it.
+      // The learned limits are there now, so a newcomer's first plan is made for the wrong time and nothing else is wrong with it.
       const second = await timed(clock)
       const windows = (await rig.client.keys('{strava}:rate:global:window:*')).map(key => Number(key.split(':').at(-1)))
       for (const { at } of [first, second])

@@ -60,7 +60,7 @@ export class CacheServer {
   }
 }
 
-/** One process's connection to it. It knows the terms as it last saw them. */
+/** One process's connection to it. It knows the learned limits as it last saw them. */
 export class ProcessCache implements Budget {
   readonly #server: CacheServer
   readonly #process: Process

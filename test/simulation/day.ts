@@ -17,7 +17,7 @@ export interface SharedDay {
 export const sentBy = ({ sentAt }: Done, instant: number): number => sentAt.filter(at => at <= instant).length
 
 /**
- * From midnight to midnight: each athlete owes so many calls, and live calls come as fast as their reserve melts. The first athlete's
+ * From midnight to midnight: each athlete owes so many calls, and live calls come as fast as their reserve decays. The first athlete's
  * calls are four times as fast as the others', so that only turns can make them equal.
  */
 export async function sharedDay(database: Database, scene: Scene, owed: readonly number[]): Promise<SharedDay> {
@@ -26,7 +26,7 @@ export async function sharedDay(database: Database, scene: Scene, owed: readonly
   const jobs = owed.map((calls, n) =>
     workAndLeave(world, { athleteId: world.athletes[n] ?? '', owed: calls, until, ...(n === 0 && { callMs: [100, 150] }) }),
   )
-  // A quarter before midnight the last of the reserve has melted: from then on nothing is kept for anyone.
+  // A quarter before midnight the last of the reserve has decayed: from then on nothing is kept for anyone.
   const live = liveCalls(world, scene.startAt + 420_000, until - QUARTER_MS)
   const [answered, ...athletes] = await world.clock.runUntil(Promise.all([live, ...jobs] as const))
   const firstDoneAt = Math.min(...athletes.map(({ doneAt }) => doneAt))

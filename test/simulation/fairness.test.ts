@@ -52,7 +52,7 @@ describe('athletes who share a quota', () => {
   test('are not held up by one who was refused until later', async () => {
     const world = await sharedWorld(database, scene(MIDNIGHT + 3_600_000 + 10_000), 2)
     const [first = '', second = ''] = world.athletes
-    // The day's reserve refuses the first for hours; what melts meanwhile is there for the second.
+    // The day's reserve refuses the first for hours; what decays meanwhile is there for the second.
     await database.query("insert into quota_window values ('strava', 'read', 'app', 'day', $1, 855)", [new Date(MIDNIGHT)])
     const played = async (): Promise<Done> => {
       assert((await call(world, needOf('backfill', first))) !== undefined)

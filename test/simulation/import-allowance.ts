@@ -21,7 +21,7 @@ const spared = (wish: number, allowed: number): number => Math.min(wish, Math.fl
 const ofQuarter = ({ limits: [quarter], backfillYield }: Allowance): number =>
   usable(quarter) - spared(backfillYield, usable(quarter))
 
-/** Up to an instant of the day: the reserve has melted by then as far as the day has passed. */
+/** Up to an instant of the day: the reserve has decayed by then as far as the day has passed. */
 function ofDay({ limits: [, day], liveReserve }: Allowance, at: number): number {
   const leftMs = DAY_MS - (at % DAY_MS)
   return usable(day) - Math.floor((spared(liveReserve, usable(day)) * leftMs) / DAY_MS)

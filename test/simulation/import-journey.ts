@@ -87,7 +87,7 @@ export function assertPausesOfDays({ pauses }: Journey, { liveReserve }: Allowan
     overnight.map(({ message }) => message),
     Array(midnights).fill('Rate limited, resuming tomorrow at 00:00'),
   )
-  const tenMeltMs = (10 * DAY_MS) / liveReserve
-  const melting = pauses.filter(({ at, until }) => Math.abs(until - at - tenMeltMs) < 60_000)
-  assert(melting.length > 0, 'no pause waited until ten more calls were free')
+  const tenDecayMs = (10 * DAY_MS) / liveReserve
+  const decaying = pauses.filter(({ at, until }) => Math.abs(until - at - tenDecayMs) < 60_000)
+  assert(decaying.length > 0, 'no pause waited until ten more calls were free')
 }

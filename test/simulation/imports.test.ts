@@ -41,7 +41,7 @@ describe('an import within its allowance', () => {
     })
   }
 
-  test('an import over days goes on while the reserve melts, pauses at midnight and goes on', async t => {
+  test('an import over days goes on while the reserve decays, pauses at midnight and goes on', async t => {
     const scene = { ...A_FEW_DAYS, backfillYield: 8, activities: 190 }
     const startsAt = Date.UTC(2026, 2, 10, 18, 1)
     const the = await world({ activities: scene.activities, ...optionsOf(scene), startsAt, timezone: 'UTC' })

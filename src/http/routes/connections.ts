@@ -1,4 +1,4 @@
-// The athlete's connections to vendors: consent, what was granted, parting, and the receipts of what was deleted.
+// The athlete's connections to vendors: consent, what was granted, disconnecting, and the receipts of what was deleted.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
 import { vendorNames } from '../../vendors/vendors.ts'

@@ -10,7 +10,7 @@ after(() => fixture.close())
 
 const OURS = { 'garmin-client-id': 'our-client', 'content-type': 'application/json' }
 const garmin = openVendor('garmin', { clientId: 'our-client', clientSecret: 'secret' })
-const parted: string[] = []
+const deauthorised: string[] = []
 const inbox = new Inbox({
   clock,
   connections,
@@ -19,7 +19,7 @@ const inbox = new Inbox({
   streams,
   erasure: {
     deauthorised: (vendor, owner) => {
-      parted.push(`${vendor} ${owner}`)
+      deauthorised.push(`${vendor} ${owner}`)
       return Promise.resolve(undefined)
     },
   },
@@ -97,9 +97,9 @@ test('what cannot be read is refused, and one entry that cannot hides none of th
   assert.equal((await stored(ada)).length, 1)
 })
 
-test('who withdrew at Garmin is parted from it', async () => {
+test('an athlete who withdraws at Garmin is disconnected', async () => {
   assert.equal((await push({ deregistrations: [{ userId: 'g5' }] })).statusCode, 200)
-  assert.deepEqual(parted, ['garmin g5'])
+  assert.deepEqual(deauthorised, ['garmin g5'])
 })
 
 test('without credentials for Garmin there is nothing to send to', async () => {
