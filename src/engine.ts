@@ -1,37 +1,25 @@
-// The composition root: which adapters are in use, what each room is given, and the order in which everything starts and
-// stops. Read it to see the house at once; it decides nothing else.
-import { Activities, activitiesEraser } from './activities/activities.ts'
-import { Accounts, Connections, openSecrets, Erasure, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
+// The composition root: which adapters are in use, what the rooms (rooms.ts) are given of them, and the order in which everything
+// starts and stops. Read both to see the house at once; they decide nothing else.
+import { openSecrets, type Accounts, type Connections, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
-import { Calls, type Fetch } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
-import { outboxEraser } from './events/events.ts'
 import { buildApp, httpServer, type App } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { folderClock } from './kernel/folder-clock.ts'
-import { Imports, importsEraser } from './imports/imports.ts'
-import { Inbox } from './inbox/inbox.ts'
+import type { Imports } from './imports/imports.ts'
 import { idMaker, type NewId } from './kernel/ids.ts'
 import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
 import { Slots } from './kernel/slots.ts'
-import { Quota, quotaEraser } from './quota/quota.ts'
-import type { Redis } from './redis/redis.ts'
 import type { Role } from './roles.ts'
+import { roomsOf, type Rooms, type RoomSettings } from './rooms.ts'
 import { databasePart, openDatabase, openServers, workerPart } from './servers.ts'
-import { SleepIngest, sleepEraser } from './sleep/sleep.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { openSimulator } from './simulator/simulator.ts'
-import { RedisLock, RowLock, Streams, streamsEraser } from './streams/streams.ts'
+import type { Streams } from './streams/streams.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
-
-/**
- * The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. Imports first: taking an import's row
- * away waits for what it is storing, so that the others find it.
- */
-export const erasers: readonly Eraser[] = [importsEraser, streamsEraser, quotaEraser, activitiesEraser, sleepEraser, outboxEraser]
 
 export interface EngineOptions {
   readonly config: Config
@@ -76,15 +64,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   opening.defer(() => simulator?.close())
   const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
   const vendors = (): VendorName[] => vendorNames.filter(name => vendor(name) !== undefined)
-  const quota = quotaOf(foundation, config, servers.redis, vendors)
   const bell = new BossBell(database, clock)
-  const outside = { quota, bell, vendor, redis: servers.redis, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
-  const rooms = roomsOf({ ...foundation, ...outside }, config)
-  const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, quota, bell, clock, database }) : []
+  const outside = { bell, vendor, redis: servers.redis, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
+  const rooms = roomsOf({ ...foundation, ...outside, ...configured(foundation, config) })
+  measure(metrics, rooms, vendors)
+  const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
 
   const app = await buildApp({
     ...rooms,
-    quota,
     database,
     vendors,
     version,
@@ -164,76 +151,41 @@ async function openFoundation(
   return { system, clock, random, newId: idMaker(clock, random), metrics, database, secrets, migrated }
 }
 
-interface Rooms {
-  readonly accounts: Accounts
-  readonly connections: Connections
-  readonly erasure: Erasure
-  readonly activities: Activities
-  readonly imports: Imports
-  readonly streams: Streams
-  readonly inbox: Inbox
+function configured({ system, clock, database }: Foundation, config: Config) {
+  return {
+    slots: slotsOf(config.streams.concurrency),
+    serverTime: clock === system,
+    isAlone: database.kind === 'pglite',
+    settings: settingsOf(config),
+  }
 }
 
-interface Outside {
-  readonly quota: Quota
-  readonly redis: Redis | undefined
-  readonly bell: Bell
-  readonly vendor: (name: VendorName) => OpenVendor | undefined
-  readonly fetch: Fetch
-  readonly publicUrl: () => string
-}
-
-function roomsOf(foundation: Foundation & Outside, config: Config): Rooms {
-  const { fetch, random, secrets, quota } = foundation
-  const slots = Object.fromEntries(vendorNames.map(name => [name, new Slots(config.streams.concurrency)])) as Record<
-    VendorName,
-    Slots
-  >
-  const calls = new Calls({ ...foundation, fetch, permits: quota.take, slots: name => slots[name] })
-  const connections = new Connections({ ...foundation, calls, box: new SecretBox(secrets.keys, random) })
-  const retentionDays = (name: VendorName): number | undefined => config.vendors[name].retentionDays
-  const erasure = new Erasure({ ...foundation, connections, erasers, retentionDays })
-  const activities = new Activities(foundation)
-  const accounts = new Accounts(foundation)
-  const ingest = new SleepIngest(foundation)
-  const streams = streamsOf(foundation, connections, config)
-  const imports = new Imports({
-    ...foundation,
-    accounts,
-    connections,
-    activities,
-    ingest,
-    onNews: (...news) => streams.arrived(...news),
-    pollMinutes: config.pollMinutes,
-    isAlone: foundation.database.kind === 'pglite',
-  })
-  foundation.metrics.collect('imports', () => imports.gauges())
-  const inbox = new Inbox({ ...foundation, connections, erasure, imports, streams })
-  return { accounts, connections, erasure, activities, imports, streams, inbox }
-}
-
-function streamsOf(foundation: Foundation & Outside, connections: Connections, config: Config): Streams {
-  const { redis, metrics } = foundation
-  const lock = redis === undefined ? new RowLock(foundation) : new RedisLock(redis)
-  const settings = { settleMs: config.streams.settleMs, order: config.quota.backfillOrder }
-  const streams = new Streams({ ...foundation, connections, lock, ...settings })
-  metrics.collect('streams', () => streams.gauges())
-  return streams
-}
-
-function quotaOf(foundation: Foundation, config: Config, redis: Redis | undefined, vendors: () => VendorName[]): Quota {
-  const { strava } = config.vendors
-  const limits = { strava: { ...bothWindows('read', strava.readLimit), ...bothWindows('overall', strava.overallLimit) } }
-  const serverTime = foundation.clock === foundation.system
-  const quota = new Quota({ ...foundation, redis, serverTime, settings: { ...config.quota, limits } })
-  foundation.metrics.collect('quota', () => quota.gauges(vendors()))
-  return quota
+function settingsOf({ vendors, quota, streams, pollMinutes }: Config): RoomSettings {
+  const { readLimit, overallLimit } = vendors.strava
+  return {
+    quota: { ...quota, limits: { strava: { ...bothWindows('read', readLimit), ...bothWindows('overall', overallLimit) } } },
+    pollMinutes,
+    settleMs: streams.settleMs,
+    order: quota.backfillOrder,
+    retentionDays: name => vendors[name].retentionDays,
+  }
 }
 
 const bothWindows = (pool: string, { short, day }: { short: number; day: number }): Record<string, number> => ({
   [`${pool}:15min`]: short,
   [`${pool}:day`]: day,
 })
+
+function slotsOf(concurrency: number): (name: VendorName) => Slots {
+  const slots = Object.fromEntries(vendorNames.map(name => [name, new Slots(concurrency)])) as Record<VendorName, Slots>
+  return name => slots[name]
+}
+
+function measure(metrics: Metrics, { imports, streams, quota }: Rooms, vendors: () => VendorName[]): void {
+  metrics.collect('quota', () => quota.gauges(vendors()))
+  metrics.collect('streams', () => streams.gauges())
+  metrics.collect('imports', () => imports.gauges())
+}
 
 /** Where the demo's vendors answer on this server's own port. */
 const SIMULATED = '/_sim'
@@ -262,7 +214,6 @@ function localHost(host: string): string {
 }
 
 interface Scheduled extends Rooms {
-  readonly quota: Quota
   readonly bell: Bell
   readonly clock: Clock
   readonly database: Database

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { eraseAll } from '../../src/accounts/accounts.ts'
 import { isCursor, type Activity } from '../../src/activities/activities.ts'
 import type { Database } from '../../src/db/db.ts'
-import { erasers } from '../../src/engine.ts'
+import { erasers } from '../../src/rooms.ts'
 import { ActivitiesFixture, realAnswers, type Answers } from './activities-fixture.ts'
 
 export function activitiesReadingContract(name: string, open: () => Promise<Database>): void {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { identityTables, type Eraser } from '../../src/accounts/accounts.ts'
 import type { Database } from '../../src/db/db.ts'
-import { erasers } from '../../src/engine.ts'
+import { erasers } from '../../src/rooms.ts'
 import { openMigrated } from '../stores.ts'
 
 async function forgotten(database: Database, known: readonly Eraser[]): Promise<string[]> {

@@ -38,6 +38,7 @@ export const OPEN_ROOM = 'kernel'
 /** Files of no room: they wire, configure and start, and enter everything. */
 export const WIRING: readonly string[] = [
   'src/engine.ts',
+  'src/rooms.ts',
   'src/demo.ts',
   'src/config.ts',
   'src/doctor.ts',
