@@ -3,35 +3,22 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
-import { Accounts, Connections, Erasure, SecretBox } from '../src/accounts/accounts.ts'
-import { Activities } from '../src/activities/activities.ts'
-import { SleepIngest } from '../src/sleep/sleep.ts'
-import { RowLock, Streams } from '../src/streams/streams.ts'
-import { VirtualBell } from '../src/bell/bell.ts'
-import { Calls } from '../src/calls/calls.ts'
+import type { Accounts } from '../src/accounts/accounts.ts'
 import type { Database } from '../src/db/db.ts'
-import { Inbox } from '../src/inbox/inbox.ts'
-import { Imports } from '../src/imports/imports.ts'
-import { Quota, unmetered } from '../src/quota/quota.ts'
-import { Slots } from '../src/kernel/slots.ts'
 import { buildApp, type App, type HttpParts } from '../src/http/http.ts'
 import { VirtualClock } from '../src/kernel/clock.ts'
 import { idMaker, isId } from '../src/kernel/ids.ts'
 import { secure } from '../src/kernel/random.ts'
+import type { Rooms } from '../src/rooms.ts'
+import { PUBLIC_URL, roomsOn, SECRETS } from './rooms.ts'
 import { openMigrated } from './stores.ts'
 
 export const NOBODY = '018f3d3e-0000-7000-8000-000000000000'
 
 export type Headers = Readonly<Record<string, string>>
 
-export interface HttpFixture {
+export interface HttpFixture extends Rooms {
   readonly app: App
-  readonly accounts: Accounts
-  readonly quota: Quota
-  readonly activities: Activities
-  readonly connections: Connections
-  readonly imports: Imports
-  readonly streams: Streams
   readonly database: Database
   /** Every route of the application, also those that come later, in the order in which they were added. */
   readonly routes: readonly RouteOptions[]
@@ -60,81 +47,24 @@ export type Asker = (typeof ASKERS)[number]
 export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 const byCookie = (session: string): Headers => ({ cookie: `paceline_session=${session}`, 'x-paceline': '1' })
 
-/** No vendor has credentials: what a connection needs of the outside is proven with the simulator (test/e2e/connect.test.ts). */
-function withoutVendors(database: Database, clock: VirtualClock): Pick<HttpParts, 'connections' | 'erasure'> {
-  const [random, newId] = [secure(), idMaker(clock, secure())]
-  const calls = new Calls({ fetch, clock, random, permits: unmetered, slots: () => new Slots(1) })
-  const box = new SecretBox([Buffer.alloc(32)], random)
-  const connections = new Connections({
-    database,
-    clock,
-    random,
-    newId,
-    calls,
-    box,
-    vendor: () => undefined,
-    publicUrl: () => 'http://paceline.test',
-  })
-  return {
-    connections,
-    erasure: new Erasure({ database, clock, newId, connections, erasers: [], retentionDays: () => undefined }),
-  }
-}
-
-const QUOTA_SETTINGS = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
-
 export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixture> {
   const database = await openMigrated()
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const newId = idMaker(clock, secure())
-  const secrets = { adminToken: 'pace_admin_of_the_tests', ingestToken: 'pace_ingest_of_the_tests' }
-  const accounts = new Accounts({ database, clock, random: secure(), newId, secrets })
-  const quota = new Quota({ database, clock, newId, settings: QUOTA_SETTINGS, serverTime: false })
-  const activities = new Activities({ database, clock, newId })
-  const outside = withoutVendors(database, clock)
-  const imports = new Imports({
-    database,
-    clock,
-    newId,
-    bell: new VirtualBell(clock),
-    accounts,
-    connections: outside.connections,
-    activities,
-    ingest: new SleepIngest({ clock, newId }),
-    quota,
-    vendor: () => undefined,
-    onNews: () => Promise.resolve(),
-    pollMinutes: 30,
-  })
-  const streams = new Streams({
-    database,
-    clock,
-    newId,
-    bell: new VirtualBell(clock),
-    connections: outside.connections,
-    quota,
-    vendor: () => undefined,
-    lock: new RowLock({ database, clock }),
-    settleMs: 1_800_000,
-    order: 'newest',
-  })
+  // No vendor has credentials: what a connection needs of the outside is proven with the simulator (test/e2e/connect.test.ts).
+  const rooms = roomsOn({ database, clock, newId })
+  const { accounts } = rooms
   const parts: HttpParts = {
     version: '1.2.3',
     demo: false,
     secure: false,
     clock,
     newId,
-    accounts,
-    ...outside,
-    quota,
-    activities,
-    imports,
-    streams,
-    inbox: new Inbox({ database, clock, ...outside, imports, streams, vendor: () => undefined }),
+    ...rooms,
     database,
     vendors: () => [],
     parts: [],
-    publicUrl: () => 'http://paceline.test',
+    publicUrl: () => PUBLIC_URL,
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
     doctor: async () => [{ check: 'store', level: 'ok', sentence: 'The store is there.' }],
     ...given,
@@ -143,12 +73,7 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
   const { id: athleteId } = await accounts.createAthlete({ name: 'Ada', timezone: null })
   return {
     app,
-    accounts,
-    quota,
-    activities,
-    connections: outside.connections,
-    imports,
-    streams,
+    ...rooms,
     database,
     routes,
     clock,
@@ -158,8 +83,8 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
       garbage: bearer('pace_never_given'),
       revoked: bearer(await revokedToken(accounts, athleteId)),
       athlete: bearer((await tokenOf(accounts, athleteId)).token),
-      operator: bearer(secrets.adminToken),
-      ingest: bearer(secrets.ingestToken),
+      operator: bearer(SECRETS.adminToken),
+      ingest: bearer(SECRETS.ingestToken),
       athleteCookie: byCookie(await sessionOf(accounts, athleteId)),
       operatorCookie: byCookie(await sessionOf(accounts, null)),
     },

@@ -1,20 +1,18 @@
-// Streams over a real database and a vendor on a port, without the rest of the house, and an athlete with activities to fetch.
-import { Connections, SecretBox } from '../src/accounts/accounts.ts'
+// Streams over a real database and a vendor on a port, and an athlete with activities to fetch.
+import { SecretBox } from '../src/accounts/accounts.ts'
 import { VirtualBell } from '../src/bell/bell.ts'
-import { Calls } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import { idMaker } from '../src/kernel/ids.ts'
 import { secure } from '../src/kernel/random.ts'
 import { Slots } from '../src/kernel/slots.ts'
-import { Quota, unmetered, type QuotaSettings } from '../src/quota/quota.ts'
+import { unmetered } from '../src/quota/quota.ts'
 import type { Redis } from '../src/redis/redis.ts'
-import { RedisLock, RowLock, Streams } from '../src/streams/streams.ts'
-import { openVendor } from '../src/vendors/vendors.ts'
+import type { Streams } from '../src/streams/streams.ts'
+import { QUOTA, roomsOn, SECRETS, vendorAt } from './rooms.ts'
 
 const random = secure()
-const box = new SecretBox([Buffer.alloc(32, 7)], random)
-const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
+const box = new SecretBox(SECRETS.keys, random)
 const WIDE = { 'read:15min': 5_000, 'read:day': 50_000, 'overall:15min': 5_000, 'overall:day': 50_000 }
 
 export interface StreamParts {
@@ -26,16 +24,17 @@ export interface StreamParts {
 }
 
 export function streamsOn({ database, clock, vendorUrl, redis }: StreamParts): { streams: Streams; bell: VirtualBell } {
-  const parts = { database, clock, newId: idMaker(clock, random), random }
-  const quota = new Quota({ ...parts, settings: { ...settings, limits: { strava: WIDE } }, redis, serverTime: false })
-  const slots = new Slots(8)
-  const calls = new Calls({ ...parts, fetch, permits: redis ? quota.take : unmetered, slots: () => slots })
-  const strava = openVendor('strava', { clientId: '1', clientSecret: 'secret', baseUrl: vendorUrl })
-  const vendor = () => strava
-  const connections = new Connections({ ...parts, calls, box, vendor, publicUrl: () => 'http://paceline.test' })
-  const bell = new VirtualBell(clock)
-  const lock = redis ? new RedisLock(redis) : new RowLock(parts)
-  const streams = new Streams({ ...parts, bell, connections, quota, vendor, lock, settleMs: 0, order: 'newest' })
+  const [bell, slots, strava] = [new VirtualBell(clock), new Slots(8), vendorAt('strava', vendorUrl)]
+  const { streams } = roomsOn({
+    database,
+    clock,
+    bell,
+    redis,
+    ...(redis === undefined && { permits: unmetered }),
+    vendor: () => strava,
+    slots: () => slots,
+    settings: { quota: { ...QUOTA, limits: { strava: WIDE } } },
+  })
   return { streams, bell }
 }
 

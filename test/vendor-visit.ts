@@ -2,22 +2,20 @@
 // connection for them.
 import assert from 'node:assert/strict'
 import type { Simulator } from '../src/simulator/simulator.ts'
-import { openVendor, type VendorRequest } from '../src/vendors/vendors.ts'
+import type { VendorRequest } from '../src/vendors/vendors.ts'
 import { consent } from './consent.ts'
+import { simulatedVendor } from './rooms.ts'
 
-const SITE = 'http://simulator.test'
 const REDIRECT = 'http://paceline.test/callback'
 
-const credentials = (name: string) => ({ clientId: '1', clientSecret: 'secret', baseUrl: `${SITE}/${name}` })
-
-export const strava = openVendor('strava', credentials('strava')).endpoints
-export const foursquare = openVendor('foursquare', credentials('foursquare')).endpoints
+export const strava = simulatedVendor('strava').endpoints
+export const foursquare = simulatedVendor('foursquare').endpoints
 
 export type Ask = <T>(request: VendorRequest<T>) => Promise<T>
 
 /** Only vendors without PKCE are visited. */
 export async function visit(simulator: Simulator, name: 'strava' | 'foursquare'): Promise<Ask> {
-  const { oauth, facts } = openVendor(name, credentials(name))
+  const { oauth, facts } = simulatedVendor(name)
   const send = async <T>(request: VendorRequest<T>, more: Record<string, string>): Promise<T> => {
     const { url, method, headers, body = null } = request
     const answer = await simulator.fetch(url, { method, headers: { ...headers, ...more }, body })

@@ -1,13 +1,12 @@
 // What the suites about activities work with: a store, its rooms, athletes, and ninety real answers of the simulated vendors.
 import assert from 'node:assert/strict'
-import { Accounts } from '../../src/accounts/accounts.ts'
-import { Activities, type Activity, type ActivitiesAsked } from '../../src/activities/activities.ts'
+import type { Accounts } from '../../src/accounts/accounts.ts'
+import type { Activities, ActivitiesAsked, Activity } from '../../src/activities/activities.ts'
 import { migrate, type Database, type Row } from '../../src/db/db.ts'
 import { VirtualClock } from '../../src/kernel/clock.ts'
-import { idMaker } from '../../src/kernel/ids.ts'
-import { secure } from '../../src/kernel/random.ts'
 import { openSimulator } from '../../src/simulator/simulator.ts'
 import type { FoursquareCheckin, StravaActivity, StravaActivityDetail, StravaPhoto } from '../../src/vendors/vendors.ts'
+import { roomsOn } from '../rooms.ts'
 import { foursquare, strava, visit } from '../vendor-visit.ts'
 
 export interface Answers {
@@ -60,9 +59,9 @@ export class ActivitiesFixture {
 
   constructor(database: Database) {
     this.database = database
-    const parts = { database, clock: this.clock, newId: idMaker(this.clock, secure()) }
-    this.activities = new Activities(parts)
-    this.#accounts = new Accounts({ ...parts, random: secure(), secrets: { adminToken: 'a', ingestToken: 'b' } })
+    const { activities, accounts } = roomsOn({ database, clock: this.clock })
+    this.activities = activities
+    this.#accounts = accounts
   }
 
   static async open(open: () => Promise<Database>): Promise<ActivitiesFixture> {

@@ -1,25 +1,22 @@
 // Connecting, calling and disconnecting, against the simulated vendors, on every database.
 import { after, before, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { Accounts, Connections, Erasure, SecretBox, type Consent, type Eraser } from '../../src/accounts/accounts.ts'
-import { Calls, type CallOptions } from '../../src/calls/calls.ts'
+import { Erasure, SecretBox, type Accounts, type Connections, type Consent, type Eraser } from '../../src/accounts/accounts.ts'
+import type { CallOptions } from '../../src/calls/calls.ts'
 import { migrate, type Database } from '../../src/db/db.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import { Slots } from '../../src/kernel/slots.ts'
 import { unmetered } from '../../src/quota/quota.ts'
 import { openSimulator, type Simulator } from '../../src/simulator/simulator.ts'
-import { openVendor, vendorNames, type VendorName } from '../../src/vendors/vendors.ts'
+import { vendorNames, type VendorName } from '../../src/vendors/vendors.ts'
 import { consent, type Decision } from '../consent.ts'
+import { HOUR_MS } from '../durations.ts'
+import { roomsOn, SECRETS, simulatedVendor, SIMULATOR_URL } from '../rooms.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
 
-const HOUR_MS = 3_600_000
-const SIMULATOR = 'http://simulator.test'
 const live: CallOptions = { callClass: 'live' }
-const secrets = { adminToken: 'the-admin-token', ingestToken: 'the-ingest-token' }
-
-const credentials = (name: VendorName) => ({ clientId: '1', clientSecret: 'secret', baseUrl: `${SIMULATOR}/${name}` })
-const strava = openVendor('strava', credentials('strava')).endpoints
+const strava = simulatedVendor('strava').endpoints
 
 export function connectionsContract(name: string, open: () => Promise<Database>): void {
   describe(`connections: ${name}`, () => {
@@ -34,36 +31,30 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       database = await open()
       await migrate(database)
       await database.script('create table lap (athlete_id uuid, vendor text, at timestamptz)')
-      accounts = new Accounts({ database, clock, random, newId, secrets })
+      accounts = roomsOn({ database, clock }).accounts
     })
     after(async () => {
       await database.close()
     })
     beforeEach(async () => {
-      simulator = openSimulator({ clock, activities: 3, nights: 2, publicUrl: SIMULATOR })
+      simulator = openSimulator({ clock, activities: 3, nights: 2, publicUrl: SIMULATOR_URL })
       athleteId = (await accounts.createAthlete({ name: 'Ada', timezone: null })).id
       // A vendor's account belongs to one athlete, and each test has a world of its own.
       await database.query('delete from connection')
     })
 
     /** Another process's, as far as the database can tell. */
-    const process = (keys: readonly Uint8Array[] = [Buffer.alloc(32, 1)]): Connections =>
-      new Connections({
+    const process = (keys: readonly Uint8Array[] = SECRETS.keys): Connections =>
+      roomsOn({
         database,
         clock,
-        random,
         newId,
-        calls: new Calls({
-          fetch: (url, init) => simulator.fetch(url, init),
-          clock,
-          random,
-          permits: unmetered,
-          slots: () => new Slots(100),
-        }),
-        box: new SecretBox(keys, random),
-        vendor: vendor => openVendor(vendor, credentials(vendor)),
-        publicUrl: () => 'http://paceline.test',
-      })
+        secrets: { ...SECRETS, keys },
+        fetch: (url, init) => simulator.fetch(url, init),
+        vendor: simulatedVendor,
+        permits: unmetered,
+        slots: () => new Slots(100),
+      }).connections
     const connect = async (
       connections: Connections,
       vendor: VendorName,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
 import type { Fault } from '../../src/simulator/simulator.ts'
+import { HOUR_MS } from '../durations.ts'
 import type { ImportWorld, Process } from '../import-world.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
@@ -22,7 +23,6 @@ import {
 } from './imports-fixture.ts'
 
 const ACTIVITIES = 20
-const HOUR_MS = 3_600_000
 const DETAILS = 'GET /api/v3/activities/{id}'
 
 /** An import that `meddle` interferes with in its first pause. */

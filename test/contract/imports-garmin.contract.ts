@@ -3,10 +3,10 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
+import { DAY_MS } from '../durations.ts'
 import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
 import { eventsOf, lastSyncOf, receiving, stored, worlds } from './imports-fixture.ts'
 
-const DAY_MS = 86_400_000
 const BACKFILL = /\/backfill\//
 const HISTORY = { tick: ['HISTORICAL_DATA_EXPORT'] }
 const options: WorldOptions = { vendor: 'garmin', activities: 24, nights: 40, limits: { garmin: [10_000, 100_000] } }

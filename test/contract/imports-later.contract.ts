@@ -3,6 +3,8 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
+import type { Streams } from '../../src/streams/streams.ts'
+import { HOUR_MS, DAY_MS } from '../durations.ts'
 import type { ImportWorld, Process } from '../import-world.ts'
 import {
   assertWhole,
@@ -19,8 +21,6 @@ import {
 } from './imports-fixture.ts'
 
 const ACTIVITIES = 12
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 async function incremental(the: ImportWorld, process: Process): Promise<ImportView> {
   const started = await process.imports.start(the.athleteId, 'strava', { type: 'incremental' })
@@ -32,7 +32,7 @@ export function importsLaterContract(name: string, open: () => Promise<Database>
   describe(`imports after the first: ${name}`, () => {
     const world = worlds(open)
 
-    test('an incremental import finds what is new, edited and deleted, and asks for no other detail', async () => {
+    test('an incremental import finds what is new, edited and deleted, and asks for no other detail', async t => {
       const the = await world({ activities: ACTIVITIES })
       await the.run(async () => {
         const process = await synced(the)
@@ -46,12 +46,13 @@ export function importsLaterContract(name: string, open: () => Promise<Database>
         // Recorded days ago, uploaded only now.
         const late = control.addActivity({ name: 'Late upload', start: new Date(the.clock.now() - 3 * DAY_MS).toISOString() })
         const news: string[] = []
-        the.onNews = async (athleteId, vendor, externalIds) => {
+        const onNews: Streams['arrived'] = async (athleteId, vendor, externalIds) => {
           assert.deepEqual([athleteId, vendor], [the.athleteId, 'strava'])
           // They are stored by then.
           const known = idsOf(await stored(the))
           news.push(...externalIds.filter(id => known.includes(id)))
         }
+        t.mock.method(process.streams, 'arrived', onNews)
         const view = await incremental(the, process)
         assert.deepEqual(new Set(news), new Set([added?.id, late?.id]))
         assert.equal(view.job.type, 'incremental')

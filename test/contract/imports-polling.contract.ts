@@ -3,10 +3,8 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
+import { MINUTE_MS, HOUR_MS } from '../durations.ts'
 import { detailsAsked, LIST, stored, synced, worlds } from './imports-fixture.ts'
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
 
 export function importsPollingContract(name: string, open: () => Promise<Database>): void {
   describe(`polling: ${name}`, () => {

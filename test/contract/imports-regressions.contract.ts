@@ -3,6 +3,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
+import { MINUTE_MS, HOUR_MS, DAY_MS } from '../durations.ts'
 import type { ImportWorld } from '../import-world.ts'
 import {
   assertWhole,
@@ -18,9 +19,6 @@ import {
   worlds,
 } from './imports-fixture.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
-const DAY_MS = 86_400_000
 const DELETED = 'athlete-ally.activity.deleted'
 
 type Entry = Record<string, unknown> & { id: number }

@@ -3,12 +3,10 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
+import { MINUTE_MS, HOUR_MS, DAY_MS } from '../durations.ts'
 import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
 import { lastSyncOf, receiving, worlds } from './imports-fixture.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
-const DAY_MS = 86_400_000
 const CHECKINS = /\/checkins$/
 const BACKFILL = /\/backfill\//
 const HISTORY = { tick: ['HISTORICAL_DATA_EXPORT'] }

@@ -3,7 +3,9 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { JobStore } from '../../src/imports/job-store.ts'
-import { GUARD_MS, QUARTER_MS, type ImportWorld, type Process } from '../import-world.ts'
+import { QUARTER_MS } from '../durations.ts'
+import type { ImportWorld, Process } from '../import-world.ts'
+import { GUARD_MS } from '../rooms.ts'
 import {
   assertWhole,
   DETAIL,

@@ -7,6 +7,7 @@ import type { QuotaSettings } from '../../src/quota/meters.ts'
 import type { Refused, PermitNeed, Spent } from '../../src/quota/permit.ts'
 import { Limiter, type LimiterAnswer } from '../../src/quota/limiter.ts'
 import type { RateReport } from '../../src/vendors/vendors.ts'
+import { GUARD_MS, QUOTA } from '../rooms.ts'
 
 export interface BudgetRig {
   /** The budget as one more process has it. */
@@ -22,14 +23,14 @@ export const SECOND = 1_000
 export const MINUTE = 60_000
 export const QUARTER = 15 * MINUTE
 export const DAY = 96 * QUARTER
-export const GUARD = 3_000
+export const GUARD = GUARD_MS
 export const SOON = 100
 export const MIDNIGHT = Date.UTC(2026, 10, 16)
 export const NOON = MIDNIGHT + DAY / 2
 /** In the middle of a window. */
 export const START = NOON + 7 * MINUTE
 /** Calls may last as long as a window, so that every one of them is noted as under way. */
-export const SETTINGS: QuotaSettings = { buffer: 0.05, guardMs: GUARD, liveReserve: 100, backfillYield: 20, underWayMs: 900_000 }
+export const SETTINGS: QuotaSettings = { ...QUOTA, underWayMs: QUARTER }
 export const [ADA, BOB] = ['00000000-0000-7000-8000-00000000000a', '00000000-0000-7000-8000-00000000000b']
 
 export const strava = (...pools: string[]): PermitNeed => ({

@@ -6,23 +6,21 @@ import { VirtualClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import {
-  Quota,
   quotaEraser,
   type BackfillRank,
   type CallClass,
   type PermitAnswer,
   type PermitNeed,
+  type Quota,
   type Spent,
 } from '../../src/quota/quota.ts'
 import { vendorNames, type RateReport, type VendorName } from '../../src/vendors/vendors.ts'
+import { MINUTE_MS, DAY_MS } from '../durations.ts'
+import { GUARD_MS, roomsOn } from '../rooms.ts'
 
 const START = Date.UTC(2026, 2, 10, 10, 5)
 const QUARTER_END = Date.UTC(2026, 2, 10, 10, 15)
 const MIDNIGHT = Date.UTC(2026, 2, 11)
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
-const GUARD_MS = 3_000
-const settings = { buffer: 0.05, guardMs: GUARD_MS, liveReserve: 100, backfillYield: 20 }
 
 const COSTS: Readonly<Record<VendorName, PermitNeed['cost']>> = {
   strava: [
@@ -84,7 +82,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
         await database.query(`delete from ${table}`)
       clock = new VirtualClock(START)
       const newId = idMaker(clock, secure())
-      quota = new Quota({ database, clock, newId, settings, serverTime: false })
+      quota = roomsOn({ database, clock, newId }).quota
       ada = newId()
       bo = newId()
       for (const id of [ada, bo])

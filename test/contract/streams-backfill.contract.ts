@@ -2,7 +2,8 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
-import { MINUTE_MS, type StreamProcess, type StreamWorld } from '../stream-world.ts'
+import { MINUTE_MS } from '../durations.ts'
+import type { StreamProcess, StreamWorld } from '../stream-world.ts'
 import { awayable, drained, STREAMS, streamWorlds, WIDE } from './streams-fixture.ts'
 
 const ACTIVITIES = 12

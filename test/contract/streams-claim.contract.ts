@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { Outbox } from '../../src/events/events.ts'
 import { StreamStore } from '../../src/streams/stream-store.ts'
-import { MINUTE_MS } from '../stream-world.ts'
+import { MINUTE_MS } from '../durations.ts'
 import { eventsOf, heard, listed, streamWorlds, WIDE } from './streams-fixture.ts'
 
 const FEW = { activities: 3, ...WIDE } as const

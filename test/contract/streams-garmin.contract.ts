@@ -3,12 +3,11 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { GarminActivityDetails } from '../../src/vendors/vendors.ts'
+import { HOUR_MS, DAY_MS } from '../durations.ts'
 import type { StreamWorld } from '../stream-world.ts'
 import { until } from '../waiting.ts'
 import { eventsOf, streamWorlds, WIDE } from './streams-fixture.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const ID = '5001'
 
 const details = (points: number, id = ID): GarminActivityDetails => ({

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { StreamsAnswer } from '../../src/streams/streams.ts'
-import { MINUTE_MS, type StreamProcess, type StreamWorld } from '../stream-world.ts'
+import { MINUTE_MS } from '../durations.ts'
+import type { StreamProcess, StreamWorld } from '../stream-world.ts'
 import { drained, STREAMS, streamWorlds, WIDE } from './streams-fixture.ts'
 
 const FEW = { activities: 3, ...WIDE } as const

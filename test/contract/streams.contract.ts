@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { Slots } from '../../src/kernel/slots.ts'
-import { MINUTE_MS, QUARTER_MS, SETTLE_MS } from '../stream-world.ts'
+import { MINUTE_MS, QUARTER_MS } from '../durations.ts'
+import { SETTLE_MS } from '../stream-world.ts'
 import { awayable, drained, eventsOf, heard, listed, STREAMS, streamWorlds, WIDE, LOG_FIELDS } from './streams-fixture.ts'
 
 const FEW = { activities: 3, ...WIDE } as const

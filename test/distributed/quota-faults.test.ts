@@ -7,9 +7,11 @@ import { migrate, openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
-import { Quota, type Permit, type PermitAnswer, type PermitNeed } from '../../src/quota/quota.ts'
+import type { Permit, PermitAnswer, PermitNeed, Quota } from '../../src/quota/quota.ts'
 import { openRedis, type Redis } from '../../src/redis/redis.ts'
 import { openVendor } from '../../src/vendors/vendors.ts'
+import { QUARTER_MS } from '../durations.ts'
+import { roomsOn } from '../rooms.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startRedis } from '../servers/redis.ts'
 import type { TestServer } from '../servers/server.ts'
@@ -18,10 +20,8 @@ import { eventually } from '../waiting.ts'
 import { freshDatabase } from './fresh-database.ts'
 
 const ALLOWED = 95
-const QUARTER_MS = 900_000
 /** A path that waited for this would run into the test's time limit. */
 const NEVER_MS = 600_000
-const settings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
 const detail: PermitNeed = {
   vendor: 'strava',
   endpoint: 'activity-detail',
@@ -69,7 +69,7 @@ describe('the budget when its servers fail', { timeout: 120_000 }, () => {
     const { url = server.url, deadlineMs = 2_000, database: store = database } = more
     const redis = await openRedis({ url, deadlineMs, clock: new SystemClock() })
     opened.push(redis)
-    return new Quota({ database: store, clock, newId, settings, redis, serverTime: false })
+    return roomsOn({ database: store, clock, redis }).quota
   }
   const granted = (answer: PermitAnswer): Permit => {
     assert(answer.outcome === 'granted', answer.outcome)

@@ -2,6 +2,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { consent } from '../consent.ts'
+import { DAY_MS } from '../durations.ts'
 import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
 import { simulated } from '../programs/simulated.ts'
 import { testFolder } from '../stores.ts'
@@ -9,7 +10,6 @@ import { until } from '../waiting.ts'
 import { freshDatabase } from './fresh-database.ts'
 
 const ACTIVITIES = 12
-const DAY_MS = 86_400_000
 
 describe('news of an import', () => {
   const [folder, fresh] = [testFolder(), freshDatabase()]

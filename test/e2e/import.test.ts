@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SimulatorState } from '../../src/simulator/simulator.ts'
 import { consent } from '../consent.ts'
+import { QUARTER_MS } from '../durations.ts'
 import { launch, paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
 import { simulated } from '../programs/simulated.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
@@ -13,7 +14,6 @@ import { until } from '../waiting.ts'
 /** Fewer than what one window of 15 minutes allows. */
 const ACTIVITIES = 40
 const SPEED = ['--speed', '60']
-const QUARTER_MS = 900_000
 
 interface Import {
   readonly id: string

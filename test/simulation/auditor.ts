@@ -2,10 +2,10 @@
 // from the instants at which requests arrived.
 import type { Database } from '../../src/db/db.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
+import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import type { CacheServer } from './budget-cache.ts'
 import { BUFFER, GUARD_MS, type Traits } from './traits.ts'
 import type { Arrival, Wire } from './wire.ts'
-import { DAY_MS, QUARTER_MS } from './workload.ts'
 
 export interface Run {
   readonly traits: Traits

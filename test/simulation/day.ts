@@ -1,7 +1,8 @@
 // One day of a quota that athletes share with live calls, and what must be true of it.
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
-import { call, DAY_MS, needOf, QUARTER_MS, sharedWorld, workAndLeave, type Done, type Scene, type World } from './workers.ts'
+import { DAY_MS, QUARTER_MS } from '../durations.ts'
+import { call, needOf, sharedWorld, workAndLeave, type Done, type Scene, type World } from './workers.ts'
 
 export interface SharedDay {
   readonly athletes: readonly Done[]

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Database } from '../../src/db/db.ts'
+import { DAY_MS } from '../durations.ts'
 import { assertFairDay, jain, sentBy, sharedDay } from './day.ts'
-import { call, DAY_MS, loneWorld, needOf, sharedWorld, work, workAndLeave } from './workers.ts'
+import { call, loneWorld, needOf, sharedWorld, work, workAndLeave } from './workers.ts'
 import type { Done, Scene, SharedWorld } from './workers.ts'
 import { openMigrated } from '../stores.ts'
 

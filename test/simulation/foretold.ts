@@ -4,6 +4,7 @@ import type { TestContext } from 'node:test'
 import type { Database } from '../../src/db/db.ts'
 import { forecast } from '../../src/quota/forecast.ts'
 import { paceOf } from '../../src/quota/pace.ts'
+import { MINUTE_MS } from '../durations.ts'
 import { loneWorld, sharedWorld, work, workAndLeave, type Limits } from './workers.ts'
 
 export interface Foretold {
@@ -24,7 +25,6 @@ export interface Outcome {
 /** Calls of 200 to 800 ms, evenly spread. */
 const TIMES = { callMs: 500, spreadMs: 600 / Math.sqrt(12) }
 const LONGEST_CALL_MS = 800
-const MINUTE_MS = 60_000
 
 /** In memory: fast enough for thousands of calls. */
 export async function foretellAlone({

@@ -1,5 +1,7 @@
 // What the vendor's limits allow an import, worked out from the documents alone: a share of every quarter and of every day, less what is
 // left to live calls. Shares no code with the product, so that a mistake there is not repeated here.
+import { DAY_MS, QUARTER_MS } from '../durations.ts'
+
 export interface Allowance {
   /** Calls a quarter and a day. */
   readonly limits: readonly [quarter: number, day: number]
@@ -7,8 +9,6 @@ export interface Allowance {
   readonly liveReserve: number
 }
 
-export const QUARTER_MS = 900_000
-export const DAY_MS = 86_400_000
 const BUFFER = 0.05
 /** Nothing is sent this close to an edge. */
 const GUARD_MS = 3_000

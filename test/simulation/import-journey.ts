@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { assertWhole, DETAIL, LIST } from '../contract/imports-fixture.ts'
+import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import type { ImportWorld, Process, WorldOptions } from '../import-world.ts'
-import { DAY_MS, QUARTER_MS, soonest, type Allowance } from './import-allowance.ts'
+import { soonest, type Allowance } from './import-allowance.ts'
 
 export const optionsOf = ({ limits: [quarter, day], backfillYield, liveReserve }: Allowance): Partial<WorldOptions> => ({
   limits: { read: [quarter, day], overall: [quarter * 2, day * 2] },

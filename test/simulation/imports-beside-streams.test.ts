@@ -3,10 +3,10 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { DETAIL, worlds } from '../contract/imports-fixture.ts'
+import { DAY_MS } from '../durations.ts'
 import { openMemory } from '../stores.ts'
 
 const STREAMS = /^\/activities\/(\d+)\/streams$/
-const DAY_MS = 86_400_000
 const ACTIVITIES = 60
 
 describe('an import beside streams', () => {

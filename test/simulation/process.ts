@@ -5,11 +5,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { VirtualClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { between, seeded } from '../../src/kernel/random.ts'
-import { Slots } from '../../src/kernel/slots.ts'
 import type { Database } from '../../src/db/db.ts'
-import { Calls, type CallOptions, type CallOutcome, type Fetch } from '../../src/calls/calls.ts'
-import { Quota, type Permit, type PermitNeed, type QuotaParts, type QuotaSettings } from '../../src/quota/quota.ts'
+import type { CallOptions, CallOutcome, Calls, Fetch } from '../../src/calls/calls.ts'
+import type { Permit, PermitNeed, Quota, QuotaParts, QuotaSettings } from '../../src/quota/quota.ts'
 import type { VendorRequest } from '../../src/vendors/vendors.ts'
+import { roomsOn } from '../rooms.ts'
 import { SkewedClock, type Skew } from './skewed-clock.ts'
 import type { Arrival, Wire } from './wire.ts'
 
@@ -34,7 +34,6 @@ interface Trip {
   arrival: Arrival | undefined
 }
 
-const SLOTS = 4
 const ENDLESS = 1_000
 const never = new Promise<never>(() => undefined)
 
@@ -52,24 +51,19 @@ export class Process {
     this.#parts = parts
     this.#random = seeded(parts.seed)
     this.clock = new SkewedClock(parts.truth, parts.skew, work => this.lasting(work))
-    const slots = new Slots(SLOTS)
     const newId = idMaker(this.clock, seeded(parts.seed + 1))
-    const cache = parts.cache?.(this)
-    this.quota = new Quota({
+    const { quota, calls } = roomsOn({
       database: this.#database(),
       clock: this.clock,
-      newId: () => this.#noted(newId()),
-      settings: parts.settings,
-      serverTime: false,
-      ...(cache && { cache }),
-    })
-    this.#calls = new Calls({
-      fetch: this.#fetch,
-      clock: this.clock,
       random: seeded(parts.seed + 2),
+      newId: () => this.#noted(newId()),
+      fetch: this.#fetch,
+      cache: parts.cache?.(this),
       permits: need => this.#take(need),
-      slots: () => slots,
+      settings: { quota: parts.settings },
     })
+    this.quota = quota
+    this.#calls = calls
   }
 
   get isAlive(): boolean {

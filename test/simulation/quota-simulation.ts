@@ -7,6 +7,7 @@ import type { Database } from '../../src/db/db.ts'
 import type { QuotaSettings } from '../../src/quota/quota.ts'
 import { openSimulator, type Simulator } from '../../src/simulator/simulator.ts'
 import { connect, type Session } from '../../src/simulator/visitor.ts'
+import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import { openMigrated } from '../stores.ts'
 import { audit, type Verdict } from './auditor.ts'
 import { CacheServer } from './budget-cache.ts'
@@ -15,7 +16,7 @@ import type { Skew } from './skewed-clock.ts'
 import { BUFFER, GUARD_MS, traitsOf, type Traits } from './traits.ts'
 import { Wire, type Arrival, type Weather } from './wire.ts'
 import * as workload from './workload.ts'
-import { DAY_MS, QUARTER_MS, SIMULATOR, type Athlete } from './workload.ts'
+import { SIMULATOR, type Athlete } from './workload.ts'
 
 export interface Report extends Verdict {
   readonly traits: Traits

@@ -8,28 +8,14 @@ import { between, seeded, type Random } from '../../src/kernel/random.ts'
 import type { Counted } from '../../src/quota/budget-ledger.ts'
 import { sharedPools } from '../../src/quota/pace.ts'
 import { Limiter } from '../../src/quota/limiter.ts'
-import { Quota, type PermitNeed, type PermitSource, type QuotaSettings, type Spent } from '../../src/quota/quota.ts'
+import type { PermitNeed, PermitSource, Quota, QuotaSettings, Spent } from '../../src/quota/quota.ts'
 import { statesOf, type MeterState } from '../../src/quota/state.ts'
 import { NOTHING_LEARNED, writeLearned } from '../../src/quota/learned-limits.ts'
 import type { RateReport } from '../../src/vendors/vendors.ts'
+import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import { MemoryBudget } from '../memory-budget.ts'
-
-export const SETTINGS: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
-export const QUARTER_MS = 900_000
-export const DAY_MS = 86_400_000
-
-/** The database as a virtual clock must see it: time stands still while a query runs. */
-export function tracked(database: Database, clock: VirtualClock): Database {
-  return {
-    kind: database.kind,
-    query: <T>(text: string, values?: readonly unknown[]) => clock.track(database.query<T>(text, values)),
-    script: text => clock.track(database.script(text)),
-    notify: (channel, payload) => clock.track(database.notify(channel, payload)),
-    transaction: (work, options) => clock.track(database.transaction(work, options)),
-    listen: (channel, listener) => clock.track(database.listen(channel, listener)),
-    close: () => clock.track(database.close()),
-  }
-}
+import { QUOTA, roomsOn } from '../rooms.ts'
+import { tracked } from '../world.ts'
 
 const WINDOWS = [
   { window: '15min', windowMs: QUARTER_MS },
@@ -40,7 +26,7 @@ const WINDOWS = [
 export type Limits = readonly [quarter: number, day: number]
 
 export const settingsFor = ([quarter, day]: Limits): QuotaSettings => ({
-  ...SETTINGS,
+  ...QUOTA,
   limits: {
     strava: { 'read:15min': quarter, 'read:day': day, 'overall:15min': 2 * quarter, 'overall:day': 2 * day },
   },
@@ -216,8 +202,8 @@ export async function sharedWorld(database: Database, scene: Scene, athletes: nu
     const row = [pool, scope, window, new Date(startsAt), used]
     await database.query("insert into quota_window values ('strava', $1, $2, $3, $4, $5)", row)
   }
-  const parts = { database: tracked(database, clock), clock, newId, settings: settingsFor(scene.limits), serverTime: false }
-  const quota = new Quota(parts)
+  const settings = { quota: settingsFor(scene.limits) }
+  const { quota } = roomsOn({ database: tracked(database, clock), clock, newId, settings })
   return { clock, random, vendor, quota, athletes: ids, take: quota.take }
 }
 

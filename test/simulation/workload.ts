@@ -5,12 +5,11 @@ import { between, type Random } from '../../src/kernel/random.ts'
 import type { Control, Fault } from '../../src/simulator/simulator.ts'
 import type { Session } from '../../src/simulator/visitor.ts'
 import { openVendor, type VendorRequest } from '../../src/vendors/vendors.ts'
+import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import type { CacheServer } from './budget-cache.ts'
 import type { Process } from './process.ts'
 import type { Wire } from './wire.ts'
 
-export const QUARTER_MS = 900_000
-export const DAY_MS = 86_400_000
 export const SIMULATOR = 'http://simulator.test'
 
 export interface Athlete {

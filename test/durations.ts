@@ -1,0 +1,5 @@
+// Spans of time that the tests name.
+export const MINUTE_MS = 60_000
+export const QUARTER_MS = 15 * MINUTE_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS

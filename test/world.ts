@@ -1,0 +1,196 @@
+// A world on virtual time: simulated vendors, a store, athletes who connect, and processes of ours that can die. Days pass in seconds. What
+// the processes work at, a world of imports or of streams says.
+import assert from 'node:assert/strict'
+import type { Connections } from '../src/accounts/accounts.ts'
+import type { Activities } from '../src/activities/activities.ts'
+import { VirtualBell } from '../src/bell/bell.ts'
+import type { Fetch } from '../src/calls/calls.ts'
+import type { Database } from '../src/db/db.ts'
+import { VirtualClock } from '../src/kernel/clock.ts'
+import { idMaker, type NewId } from '../src/kernel/ids.ts'
+import { seeded } from '../src/kernel/random.ts'
+import type { Service } from '../src/kernel/service.ts'
+import type { QuotaSettings } from '../src/quota/quota.ts'
+import type { Rooms } from '../src/rooms.ts'
+import { openSimulator, type Simulator, type SimulatorOptions, type VendorState } from '../src/simulator/simulator.ts'
+import type { VendorName } from '../src/vendors/vendors.ts'
+import { consent, type Decision } from './consent.ts'
+import { QUOTA, roomsOn, simulatedVendor, SIMULATOR_URL, type Given } from './rooms.ts'
+
+export interface WorldBase {
+  /** Whom the athletes connect to; Strava unless said. */
+  readonly vendor?: VendorName
+  readonly startsAt?: number
+  readonly settings?: Partial<QuotaSettings>
+  readonly limits?: SimulatorOptions['limits']
+  /** How long the vendor takes for an answer; none unless said. */
+  readonly latencyMs?: number
+  /** The athletes'; Berlin unless said. */
+  readonly timezone?: string
+}
+
+export interface Process extends Rooms {
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** As `kill -9`, or frozen: from now on nothing of it reaches the vendor or the store. */
+  die(): void
+  /** It was only frozen: what it had under way goes on. */
+  revive(): void
+}
+
+/** What a process works at. */
+interface Work {
+  work(): Service
+  schedules(): (() => Promise<void>)[]
+}
+
+export abstract class World {
+  readonly clock: VirtualClock
+  readonly simulator: Simulator
+  readonly database: Database
+  readonly activities: Activities
+  readonly vendorName: VendorName
+  readonly #plain: Database
+  readonly #options: WorldBase
+  readonly #random = seeded(7)
+  readonly #newId: NewId
+  /** What the vendor sends by itself. */
+  onWebhook: (request: Request) => Promise<void> = () => Promise.resolve()
+  /** What becomes of an answer on its way. */
+  onItsWay: (path: string, response: Response) => Promise<Response> = (_, response) => Promise.resolve(response)
+  /** The first athlete that connected. */
+  athleteId = ''
+
+  constructor(database: Database, options: WorldBase, simulated: Omit<SimulatorOptions, 'clock'>) {
+    this.#options = options
+    this.#plain = database
+    this.vendorName = options.vendor ?? 'strava'
+    this.clock = new VirtualClock(options.startsAt ?? Date.UTC(2026, 2, 10, 6, 1))
+    this.#newId = idMaker(this.clock, this.#random)
+    this.database = tracked(database, this.clock)
+    const send = async (request: Request): Promise<Response> => {
+      await this.onWebhook(request)
+      return new Response()
+    }
+    const { limits } = options
+    this.simulator = openSimulator({ clock: this.clock, publicUrl: SIMULATOR_URL, send, ...(limits && { limits }), ...simulated })
+    this.activities = roomsOn({ database: this.database, clock: this.clock, newId: this.#newId }).activities
+  }
+
+  /** Hears of every request before the vendor does. */
+  protected abstract asks(path: string): void
+
+  /** Hears of every answer before its process does. */
+  protected abstract answers(path: string): void
+
+  /** Another process's, as far as the store can tell. */
+  protected open(given: Partial<Given>, worksAt: (rooms: Rooms) => readonly Work[]): Process {
+    const gate = new Gate()
+    const { bell = new VirtualBell(this.clock), settings } = given
+    const known = simulatedVendor(this.vendorName)
+    const rooms = roomsOn({
+      clock: this.clock,
+      random: this.#random,
+      newId: this.#newId,
+      database: tracked(this.#plain, this.clock, gate.pass),
+      fetch: this.#fetch(gate),
+      vendor: name => (name === this.vendorName ? known : undefined),
+      ...given,
+      bell,
+      settings: { quota: { ...QUOTA, ...this.#options.settings }, ...settings },
+    })
+    const works = worksAt(rooms)
+    const schedules = works.flatMap(one => one.schedules())
+    const workers = works.map(one => one.work())
+    return {
+      ...rooms,
+      start: async () => {
+        for (const worker of workers) await worker.start()
+        await bell.service.start()
+        for (const ringFirst of schedules) await ringFirst()
+      },
+      stop: async () => {
+        await bell.service.stop()
+        for (const worker of workers) await worker.stop()
+      },
+      die: () => {
+        gate.close()
+      },
+      revive: () => {
+        gate.open()
+      },
+    }
+  }
+
+  /** Runs `play` on virtual time. */
+  async run<T>(play: () => Promise<T>): Promise<T> {
+    return await this.clock.runUntil(play())
+  }
+
+  /** A new athlete; the vendor's is the one it made last. */
+  async connect({ accounts, connections }: Process, decision: Decision = {}): Promise<string> {
+    const { id } = await accounts.createAthlete({ name: 'Ada', timezone: this.#options.timezone ?? 'Europe/Berlin' })
+    this.athleteId ||= id
+    await this.consent(connections, id, decision)
+    return id
+  }
+
+  async consent(connections: Connections, athleteId = this.athleteId, decision: Decision = {}): Promise<void> {
+    const authorizeUrl = String(await connections.start(athleteId, this.vendorName))
+    const back = await consent((url, init) => this.simulator.fetch(url, init), authorizeUrl, decision)
+    const outcome = await connections.finish(this.vendorName, Object.fromEntries(back.searchParams))
+    assert.equal(outcome.outcome, 'connected')
+  }
+
+  get vendor(): VendorState {
+    return this.simulator.control.state()[this.vendorName]
+  }
+
+  /** Paths as the vendor's pages name them: `/athlete/activities`, `/activities/1`, `/activities/1/photos`. */
+  #fetch(gate: Gate): Fetch {
+    return async (url, init) => {
+      await gate.pass()
+      const path = new URL(url).pathname.replace(`/${this.vendorName}`, '').replace('/api/v3', '')
+      this.asks(path)
+      if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
+      const response = await this.simulator.fetch(url, init)
+      this.answers(path)
+      return await this.onItsWay(path, response)
+    }
+  }
+}
+
+/** Every query of the store is waited for before time moves on. */
+export function tracked(database: Database, clock: VirtualClock, gate: () => Promise<void> = () => Promise.resolve()): Database {
+  const passing = async <T>(work: () => Promise<T>): Promise<T> => {
+    await gate()
+    return await clock.track(work())
+  }
+  return {
+    kind: database.kind,
+    query: <T>(text: string, values?: readonly unknown[]) => passing(() => database.query<T>(text, values)),
+    script: text => passing(() => database.script(text)),
+    notify: (channel, payload) => passing(() => database.notify(channel, payload)),
+    transaction: (work, options) => passing(() => database.transaction(work, options)),
+    listen: (channel, listener) => passing(() => database.listen(channel, listener)),
+    close: () => clock.track(database.close()),
+  }
+}
+
+/** Closed while its process is dead. */
+class Gate {
+  #closed: PromiseWithResolvers<void> | undefined
+
+  readonly pass = async (): Promise<void> => {
+    await this.#closed?.promise
+  }
+
+  close(): void {
+    this.#closed = Promise.withResolvers()
+  }
+
+  open(): void {
+    this.#closed?.resolve()
+    this.#closed = undefined
+  }
+}
