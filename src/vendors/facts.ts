@@ -1,13 +1,14 @@
-// The shape of a vendor's facts: frozen data that quota/, imports/ and the pages read. What the public documents do not say is
-// `unknown` here, so that the reader of a fact decides to be careful, not this room.
+// The shape of a vendor's facts: frozen data that accounts/, quota/, imports/ and http/ read. What the public documents do not
+// say is `unknown` here, so that each reader decides how careful to be. What only a person needs to know is a comment beside the
+// vendor's code.
 export const vendorNames = ['strava', 'garmin', 'oura', 'whoop', 'foursquare'] as const
 export type VendorName = (typeof vendorNames)[number]
 
-/** When a window begins anew: on the clock's quarters, at midnight UTC, never (it rolls), or nobody says. */
-export type Alignment = 'clock-quarter' | 'midnight-utc' | 'rolling' | 'unknown'
+/** When a window begins: on the clock's quarters, at midnight UTC, at every instant (it rolls), or the vendor does not say. */
+type Alignment = 'clock-quarter' | 'midnight-utc' | 'rolling' | 'unknown'
 
 export interface Window {
-  /** As the quota page names it. */
+  /** As `GET /v1/quota` names it. */
   readonly name: 'minute' | '5min' | '15min' | 'hour' | 'day'
   readonly seconds: number
   /** Until the vendor's headers or the configuration say otherwise. */
@@ -23,41 +24,25 @@ export interface Pool {
   readonly windows: readonly Window[]
 }
 
-export type Delivers = 'activities' | 'streams' | 'photos' | 'sleep' | 'check-ins'
-
-export interface Scopes {
+interface Scopes {
   readonly separator: ',' | ' '
   readonly default: readonly string[]
   /** Asked for in addition when the athlete lets us write. */
   readonly write: readonly string[]
   /** A scope that contains others: having it is having them. */
   readonly implied: Readonly<Record<string, readonly string[]>>
-  /** Where the truth about what was granted stands. */
-  readonly grantedBy: 'callback' | 'grant' | 'permissions' | 'none'
 }
 
 export interface Facts {
   readonly name: VendorName
   readonly title: string
   readonly hosts: { readonly authorise: string; readonly token: string; readonly api: string }
-  readonly auth: {
-    readonly pkce: 'required' | 'accepted' | 'none'
-    readonly refresh: 'rotates' | 'may-rotate' | 'none'
-    /** Undefined: read it from the grant, or it does not expire. */
-    readonly accessLifeSeconds: number | undefined
-    readonly refreshLifeSeconds: number | undefined
-    readonly quirk: string
-  }
   readonly scopes: Scopes
-  readonly delivers: readonly Delivers[]
   readonly pools: readonly Pool[]
-  readonly overLimit: { readonly status: 429 | 403; readonly resetFrom: string; readonly countsWhenRefused: boolean }
   /** What an import does when the budget is used up: wait for the window, or end with an error. */
   readonly whenSpent: 'resume' | 'fail'
-  readonly retention: string
-  readonly webhook:
-    | { readonly answerWithinMs: number; readonly retries: string; readonly proof: string; readonly bodyLimitBytes: number }
-    | undefined
+  /** Undefined where the vendor sends no webhooks. */
+  readonly webhook: { readonly answerWithinMs: number; readonly bodyLimitBytes: number } | undefined
 }
 
 export function frozen<T>(value: T): T {

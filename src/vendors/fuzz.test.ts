@@ -14,7 +14,6 @@ const pull = (dataKind: 'activity' | 'activity-details' | 'sleep') =>
 const requests: readonly VendorRequest<unknown>[] = [
   strava.endpoints.activityList(),
   strava.endpoints.activityDetail('1'),
-  strava.endpoints.activityLaps('1'),
   strava.endpoints.activityPhotos('1'),
   strava.endpoints.activityStreams('1'),
   strava.endpoints.createSubscription({ callbackUrl: 'x', verifyToken: 'v' }),

@@ -1,9 +1,7 @@
 // JSON from outside: bytes in, a value or a reason out, never a throw. Integers too large for a double come out as their digits
 // in a string, because ids are 64 bits wide and a rounded id is somebody else's. Shapes are the business of shapes.ts.
 
-export type Parsed =
-  | { readonly outcome: 'ok'; readonly value: unknown }
-  | { readonly outcome: 'malformed'; readonly reason: string }
+type Parsed = { readonly outcome: 'ok'; readonly value: unknown } | { readonly outcome: 'malformed'; readonly reason: string }
 
 /** The deepest answer we know has 6 levels; a reviver recurses, and a body of brackets must not end in its stack. */
 const DEPTH_MAX = 64

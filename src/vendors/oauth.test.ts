@@ -106,7 +106,6 @@ test('a grant says who, what and for how long, where the vendor does', () => {
       accessToken: 'a',
       refreshToken: 'r',
       expiresInSeconds: 21_600,
-      refreshExpiresInSeconds: undefined,
       scopes: undefined,
       vendorAthleteId: '7',
     },

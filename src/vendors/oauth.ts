@@ -12,13 +12,12 @@ export interface TokenGrant {
   /** Undefined: keep the one you have (a vendor that may rotate), or there is none. */
   readonly refreshToken?: string | undefined
   readonly expiresInSeconds?: number | undefined
-  readonly refreshExpiresInSeconds?: number | undefined
   /** What was granted, where the token answer says so. */
   readonly scopes?: readonly string[] | undefined
   readonly vendorAthleteId?: string | undefined
 }
 
-export interface Pkce {
+interface Pkce {
   readonly verifier: string
   readonly challenge: string
 }
@@ -72,7 +71,7 @@ export const pkceFields = (pkce: Pkce | undefined): Query =>
   pkce === undefined ? {} : { code_challenge: pkce.challenge, code_challenge_method: 'S256' }
 
 /** Vendors separate by comma or blank; both are read everywhere. */
-export const scopesOf = (written: string): string[] => [...new Set(written.split(/[\s,]+/).filter(scope => scope !== ''))]
+const scopesOf = (written: string): string[] => [...new Set(written.split(/[\s,]+/).filter(scope => scope !== ''))]
 
 export function readCallback(query: Readonly<Record<string, string | undefined>>): Callback {
   const { state, code, error, scope } = query
@@ -89,7 +88,6 @@ const grant = z
     access_token: token,
     refresh_token: optional(token),
     expires_in: optional(seconds),
-    refresh_token_expires_in: optional(seconds),
     scope: optional(z.union([text.transform(scopesOf), words])),
     athlete: optional(z.object({ id })),
   })
@@ -97,7 +95,6 @@ const grant = z
     accessToken: wire.access_token,
     refreshToken: wire.refresh_token ?? undefined,
     expiresInSeconds: wire.expires_in ?? undefined,
-    refreshExpiresInSeconds: wire.refresh_token_expires_in ?? undefined,
     scopes: wire.scope ?? undefined,
     vendorAthleteId: wire.athlete?.id,
   }))

@@ -36,7 +36,7 @@ export const siteOf = (facts: Facts, credentials: Credentials): Site => ({
   },
 })
 
-export function formOf(fields: Query): string {
+function formOf(fields: Query): string {
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) form.append(name, String(value))
   return form.toString()

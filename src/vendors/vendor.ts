@@ -4,8 +4,6 @@ import type { Facts, VendorName } from './facts.ts'
 import type { OAuth } from './oauth.ts'
 import type { Webhooks } from './webhooks.ts'
 
-export type { VendorName } from './facts.ts'
-
 /** What came back, before anyone judged it. Header names are lower-case. */
 export interface VendorResponse {
   readonly status: number

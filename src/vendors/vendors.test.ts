@@ -91,7 +91,6 @@ function everyRequest() {
   return [
     strava.activityList(),
     strava.updateActivity('1', {}),
-    strava.deauthorise(),
     garmin.backfill('sleeps', { fromSeconds: 0, toSeconds: 86_401 }),
     oura.sleepById('1'),
     oura.listSubscriptions(),

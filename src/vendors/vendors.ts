@@ -24,48 +24,19 @@ export const rateReport = (vendor: VendorName, response: VendorResponse): RateRe
   vendors[vendor].rateReport(response)
 
 export { missingScopes, neededScopes, vendorNames } from './facts.ts'
-export type { Alignment, Delivers, Facts, Pool, VendorName, Window } from './facts.ts'
-export type { Callback, OAuth, Pkce, TokenGrant } from './oauth.ts'
+export type { Facts, Pool, VendorName, Window } from './facts.ts'
+export type { Callback, TokenGrant } from './oauth.ts'
 export type { Broken, Page } from './shapes.ts'
-export type {
-  Charge,
-  Credentials,
-  OpenVendor,
-  RateLimited,
-  RateReport,
-  RateWindow,
-  Reading,
-  Vendor,
-  VendorRequest,
-  VendorResponse,
-  Verdict,
-} from './vendor.ts'
-export type {
-  Delivery,
-  Events,
-  GarminSummary,
-  Handshake,
-  Proof,
-  ProofOptions,
-  DataKind,
-  WebhookEvent,
-  Webhooks,
-} from './webhooks.ts'
-export { PER_PAGE_MAX as STRAVA_PER_PAGE_MAX, type StravaEndpoints, type StravaUpdate } from './strava/endpoints.ts'
-export { STREAM_KEYS, type StravaStreams, type StreamKey } from './strava/streams.ts'
-export type {
-  StravaActivity,
-  StravaActivityDetail,
-  StravaLap,
-  StravaPhoto,
-  StravaPushSubscription,
-  StravaSplit,
-} from './strava/wire.ts'
+export type { OpenVendor, RateLimited, RateReport, VendorRequest, VendorResponse, Verdict } from './vendor.ts'
+export type { Delivery, GarminSummary, WebhookEvent } from './webhooks.ts'
+export { PER_PAGE_MAX as STRAVA_PER_PAGE_MAX, type StravaEndpoints } from './strava/endpoints.ts'
+export { STREAM_KEYS, type StravaStreams } from './strava/streams.ts'
+export type { StravaActivity, StravaActivityDetail, StravaLap, StravaPhoto } from './strava/wire.ts'
 export { BACKFILL_DAYS_MAX as GARMIN_BACKFILL_DAYS_MAX, type GarminEndpoints } from './garmin/endpoints.ts'
 export { isTentative, type GarminActivity, type GarminActivityDetails, type GarminSleep } from './garmin/wire.ts'
-export type { OuraEndpoints, OuraRange } from './oura/endpoints.ts'
-export type { OuraDailySleep, OuraSleep, OuraSubscription } from './oura/wire.ts'
-export type { WhoopEndpoints, WhoopRange } from './whoop/endpoints.ts'
+export type { OuraEndpoints } from './oura/endpoints.ts'
+export type { OuraDailySleep, OuraSleep } from './oura/wire.ts'
+export type { WhoopEndpoints } from './whoop/endpoints.ts'
 export type { WhoopSleep } from './whoop/wire.ts'
 export { LIMIT_MAX as FOURSQUARE_LIMIT_MAX, type FoursquareEndpoints } from './foursquare/endpoints.ts'
 export type { FoursquareCheckin } from './foursquare/wire.ts'

@@ -105,7 +105,7 @@ export function isFresh(written: string | undefined, unitMs: number, { now, repl
   return written !== undefined && /^\d{1,15}$/.test(written) && Math.abs(now - Number(written) * unitMs) <= replayWindowMs
 }
 
-export interface SignedBy {
+interface SignedBy {
   readonly secret: string
   readonly signatureHeader: string
   readonly timestampHeader: string

@@ -1,17 +1,19 @@
 // Where vendors send what is new. Answered after it was stored; a proof that fails stores nothing.
+import assert from 'node:assert/strict'
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
+import { vendors } from '../../vendors/vendors.ts'
 import { errorAnswer } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
-/** Garmin sends the samples of long activities whole. */
-const GARMIN_BYTES_MAX = 100 * 1024 * 1024
-
 export function webhookRoutes(app: App, { inbox }: HttpParts): void {
+  const { webhook } = vendors.garmin.facts
+  assert(webhook, 'Garmin sends webhooks')
+  const bodyLimit = webhook.bodyLimitBytes
   // A scope of its own: a proof is over the bytes as they came.
   app.register((scope: App, _, done) => {
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: GARMIN_BYTES_MAX }, (_request, body, parsed) => {
+    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => {
       parsed(null, body)
     })
     const schema = {
@@ -19,7 +21,7 @@ export function webhookRoutes(app: App, { inbox }: HttpParts): void {
       tags: ['webhooks'],
       response: { 200: z.object({}), 400: errorAnswer, 401: errorAnswer, 404: errorAnswer },
     }
-    const options = { config: { audience: 'anyone', foreign: true }, bodyLimit: GARMIN_BYTES_MAX, schema } as const
+    const options = { config: { audience: 'anyone', foreign: true }, bodyLimit, schema } as const
     scope.post('/webhooks/garmin', options, async request => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const received = await inbox.receive('garmin', { headers: singleHeaders(request.headers), body })

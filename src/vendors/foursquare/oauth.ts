@@ -1,4 +1,5 @@
-// Foursquare's OAuth: no scopes, no refresh, no revoke; the token is fetched with a GET.
+// Foursquare's OAuth: no scopes, no refresh, no revoke. The token is fetched with a GET that has the secret in its URL, and no
+// document says that it expires.
 import { readCallback, readsGrant, type OAuth } from '../oauth.ts'
 import { readsJson } from '../shapes.ts'
 import { requestOf, type Site } from '../site.ts'

@@ -16,7 +16,7 @@ const location = z.object({
 
 const category = z.object({ id, name: optional(text), shortName: optional(text), primary: optional(flag) })
 
-export const checkin = z.object({
+const checkin = z.object({
   id,
   createdAt: whole,
   type: optional(text),

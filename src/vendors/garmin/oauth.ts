@@ -1,4 +1,5 @@
-// Garmin's OAuth 2 with PKCE. There are no scopes: what was ticked is asked for afterwards.
+// Garmin's OAuth 2 with PKCE. There are no scopes: a further call asks which permissions the athlete ticked. A refresh token
+// dies when it is not used for 90 days.
 import { z } from 'zod'
 import { isInvalidGrant, makePkce, pkceFields, readCallback, tokenRequest, type OAuth } from '../oauth.ts'
 import { id, readsJson, readsNothing, words } from '../shapes.ts'

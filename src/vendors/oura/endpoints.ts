@@ -10,7 +10,7 @@ export const ONE_REQUEST: readonly Charge[] = [
   { pool: 'app', units: 1 },
 ]
 
-export interface OuraRange {
+interface OuraRange {
   /** YYYY-MM-DD, in the athlete's zone. */
   readonly startDate: string
   readonly endDate: string

@@ -1,4 +1,5 @@
-// Oura's OAuth: blanks between scopes, PKCE accepted, no documented way to revoke.
+// Oura's OAuth: blanks between scopes, PKCE accepted, no documented way to revoke. An access token is said to live 30 days and
+// was seen to live one; the grant says which. Each refresh gives a new refresh token and, as far as is known, ends the old one.
 import { z } from 'zod'
 import { isInvalidGrant, makePkce, pkceFields, readCallback, tokenRequest, type OAuth } from '../oauth.ts'
 import { id, readsJson } from '../shapes.ts'

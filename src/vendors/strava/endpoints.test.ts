@@ -18,7 +18,6 @@ const rows: [request: VendorRequest<unknown>, line: string, more: string][] = [
     `GET ${api}/activities/18446744073709551615`,
     `activity-detail authorised again ${both}`,
   ],
-  [endpoints.activityLaps('9'), `GET ${api}/activities/9/laps`, `activity-laps authorised again ${both}`],
   [
     endpoints.activityPhotos('9'),
     `GET ${api}/activities/9/photos?size=5000&photo_sources=true`,
@@ -40,7 +39,6 @@ const rows: [request: VendorRequest<unknown>, line: string, more: string][] = [
     `DELETE ${api}/push_subscriptions/1?client_id=5&client_secret=s`,
     `push-subscriptions own again ${both}`,
   ],
-  [endpoints.deauthorise(), 'POST https://www.strava.com/oauth/deauthorize', `deauthorise authorised again ${both}`],
 ]
 for (const [request, line, more] of rows) {
   test(`${line} is how Strava wants to be asked`, () => {

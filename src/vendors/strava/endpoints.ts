@@ -4,8 +4,8 @@ import { readsJson, readsNothing, readsPage, type Page } from '../shapes.ts'
 import { requestOf, segment, type Ask, type Query, type Site } from '../site.ts'
 import type { Charge, VendorRequest } from '../vendor.ts'
 import { readsStreams, STREAM_KEYS, type StravaStreams } from './streams.ts'
-import { detail, lap, photo, pushSubscription, summary } from './wire.ts'
-import type { StravaActivity, StravaActivityDetail, StravaLap, StravaPhoto, StravaPushSubscription } from './wire.ts'
+import { detail, photo, pushSubscription, summary } from './wire.ts'
+import type { StravaActivity, StravaActivityDetail, StravaPhoto, StravaPushSubscription } from './wire.ts'
 
 export const PER_PAGE_MAX = 200
 const PHOTO_SIZE_PIXELS = 5000
@@ -15,7 +15,7 @@ const ONE_READ: readonly Charge[] = [
   { pool: 'overall', units: 1 },
 ]
 
-export interface StravaUpdate {
+interface StravaUpdate {
   readonly name?: string
   readonly description?: string
   readonly sport_type?: string
@@ -35,7 +35,6 @@ export interface StravaEndpoints {
     readonly perPage?: number
   }): VendorRequest<Page<StravaActivity>>
   activityDetail(activityId: string): VendorRequest<StravaActivityDetail>
-  activityLaps(activityId: string): VendorRequest<Page<StravaLap>>
   activityPhotos(activityId: string): VendorRequest<Page<StravaPhoto>>
   /** A 404 means: none, or not yet. */
   activityStreams(activityId: string): VendorRequest<StravaStreams>
@@ -44,8 +43,6 @@ export interface StravaEndpoints {
   createSubscription(ask: { readonly callbackUrl: string; readonly verifyToken: string }): VendorRequest<StravaPushSubscription>
   listSubscriptions(): VendorRequest<Page<StravaPushSubscription>>
   deleteSubscription(id: string): VendorRequest<undefined>
-  /** The older way to let go, with the athlete's token; until June 2027. */
-  deauthorise(): VendorRequest<undefined>
 }
 
 const isSeconds = (at: number | undefined): boolean => at === undefined || (Number.isInteger(at) && at >= 0 && at < 1e11)
@@ -57,7 +54,6 @@ export function endpointsOf(site: Site): StravaEndpoints {
   return {
     activityList: ask => metered({ endpoint: 'activity-list', url: listUrl(site, ask), read: readsPage(summary) }),
     activityDetail: activityId => metered({ endpoint: 'activity-detail', url: activity(activityId), read: readsJson(detail) }),
-    activityLaps: activityId => metered({ endpoint: 'activity-laps', url: activity(activityId, '/laps'), read: readsPage(lap) }),
     activityPhotos: activityId =>
       metered({
         endpoint: 'activity-photos',
@@ -78,14 +74,6 @@ export function endpointsOf(site: Site): StravaEndpoints {
         json: update,
         idempotent: true,
         read: readsJson(detail),
-      }),
-    deauthorise: () =>
-      metered({
-        endpoint: 'deauthorise',
-        method: 'POST',
-        url: site.url('token', '/oauth/deauthorize'),
-        idempotent: true,
-        read: readsNothing,
       }),
     ...subscriptionsOf(site),
   }

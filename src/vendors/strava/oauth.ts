@@ -1,4 +1,5 @@
-// Strava's OAuth: commas between scopes, no PKCE, and a callback that says what the athlete left ticked.
+// Strava's OAuth: commas between scopes, no PKCE, and a callback that says which scopes the athlete left ticked. A refresh with
+// more than an hour left gives the same access token back; only the newest refresh token is valid.
 import { readCallback, tokenRequest, type OAuth } from '../oauth.ts'
 import { readsNothing } from '../shapes.ts'
 import { requestOf, type Site } from '../site.ts'

@@ -16,7 +16,7 @@ export const STREAM_KEYS = [
   'moving',
   'grade_smooth',
 ] as const
-export type StreamKey = (typeof STREAM_KEYS)[number]
+type StreamKey = (typeof STREAM_KEYS)[number]
 
 type Place = readonly [number, number]
 

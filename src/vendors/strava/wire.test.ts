@@ -100,10 +100,9 @@ test('the end of the list is an empty page', () => {
 })
 
 test('laps and photos are read; a photo’s id is a UUID and its place may be missing', () => {
-  const laps = endpoints
-    .activityLaps('1')
-    .read(answer([{ id: 1, lap_index: 1, elapsed_time: 300, start_index: 0, end_index: 299 }]))
-  assert.deepEqual(laps.outcome === 'ok' && laps.value.items, [
+  const lap = { id: 1, lap_index: 1, elapsed_time: 300, start_index: 0, end_index: 299 }
+  const detail = endpoints.activityDetail('1').read(answer({ id: 1, start_date: '2026-05-01T06:00:00Z', laps: [lap] }))
+  assert.deepEqual(detail.outcome === 'ok' && detail.value.laps, [
     { id: '1', lap_index: 1, elapsed_time: 300, start_index: 0, end_index: 299 },
   ])
   const uuid = '6f9619ff-8b86-d011-b42d-00c04fc964ff'

@@ -47,7 +47,7 @@ const summaryFields = {
   athlete: optional(z.object({ id })),
 }
 
-export const lap = z.object({
+const lap = z.object({
   id,
   name: optional(text),
   lap_index: optional(whole),
@@ -69,7 +69,7 @@ export const lap = z.object({
 })
 
 /** A kilometre (`splits_metric`) or a mile (`splits_standard`); only on foot. */
-export const split = z.object({
+const split = z.object({
   split: optional(whole),
   distance: optional(decimal),
   elapsed_time: optional(whole),
@@ -130,7 +130,6 @@ export const fault = z.object({
 export type StravaActivity = z.infer<typeof summary>
 export type StravaActivityDetail = z.infer<typeof detail>
 export type StravaLap = z.infer<typeof lap>
-export type StravaSplit = z.infer<typeof split>
 export type StravaPhoto = z.infer<typeof photo>
 export type StravaPushSubscription = z.infer<typeof pushSubscription>
 export type StravaFault = z.infer<typeof fault>

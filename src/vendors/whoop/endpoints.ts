@@ -8,9 +8,9 @@ import type { Charge, VendorRequest } from '../vendor.ts'
 import { sleep, type WhoopSleep } from './wire.ts'
 
 export const ONE_REQUEST: readonly Charge[] = [{ pool: 'app', units: 1 }]
-export const LIMIT_MAX = 25
+const LIMIT_MAX = 25
 
-export interface WhoopRange {
+interface WhoopRange {
   /** Included, in ms. */
   readonly startAt?: number | undefined
   /** Not included, in ms. */

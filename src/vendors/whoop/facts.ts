@@ -7,22 +7,12 @@ export const facts: Facts = frozen({
   name: 'whoop',
   title: 'WHOOP',
   hosts: { authorise: HOST, token: HOST, api: HOST },
-  auth: {
-    pkce: 'none',
-    refresh: 'rotates',
-    accessLifeSeconds: 3600,
-    refreshLifeSeconds: undefined,
-    quirk:
-      'The old refresh token dies at once, so two refreshes side by side lock the athlete out. Without `offline` there is none.',
-  },
   scopes: {
     separator: ' ',
     default: ['offline', 'read:sleep', 'read:profile'],
     write: [],
     implied: {},
-    grantedBy: 'grant',
   },
-  delivers: ['sleep'],
   pools: [
     {
       name: 'app',
@@ -34,13 +24,7 @@ export const facts: Facts = frozen({
       ],
     },
   ],
-  overLimit: { status: 429, resetFrom: 'X-RateLimit-Reset in seconds from now', countsWhenRefused: false },
   whenSpent: 'resume',
-  retention: 'None published.',
-  webhook: {
-    answerWithinMs: 1000,
-    retries: '5 over about an hour; duplicates share a trace id; events can be lost',
-    proof: 'base64 HMAC-SHA256 of timestamp (milliseconds) and body, keyed with the client secret',
-    bodyLimitBytes: 256 * 1024,
-  },
+  // WHOOP tries 5 times over about an hour. Deliveries of one event share a trace id, and events can be lost.
+  webhook: { answerWithinMs: 1000, bodyLimitBytes: 256 * 1024 },
 })

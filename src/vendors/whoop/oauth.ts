@@ -1,4 +1,5 @@
-// WHOOP's OAuth: blanks between scopes, and `offline` without which there is no refresh token.
+// WHOOP's OAuth: blanks between scopes. Without the scope `offline` there is no refresh token. A refresh ends the old refresh
+// token at once, so two refreshes at the same time lock the athlete out.
 import { z } from 'zod'
 import { isInvalidGrant, readCallback, tokenRequest, type OAuth } from '../oauth.ts'
 import { id, readsJson, readsNothing } from '../shapes.ts'
