@@ -12,7 +12,6 @@ import type { Setting, SettingName, Values, VendorName } from './config/settings
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export type Config = ReturnType<typeof arrange>
-export type VendorConfig = ReturnType<typeof vendorConfig>
 
 /** Every variable in the order of the documentation; `default` says in words or as text what holds without it. */
 export const configurationReference: readonly { name: string; default?: string; means: string; group: string }[] =

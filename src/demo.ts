@@ -46,7 +46,7 @@ async function approved(engine: Engine, authorizeUrl: string): Promise<URLSearch
 
 const LOOK_MS = 1_000
 
-export interface Telling {
+interface Telling {
   readonly clock: Clock
   readonly signal: AbortSignal
   /** `isPassing`: the next one will say the same with another number. */

@@ -10,7 +10,7 @@ import type { Finding } from './http/http.ts'
 import { hasCode, PacelineError, reasonOf } from './kernel/errors.ts'
 import type { Redis } from './redis/redis.ts'
 
-export interface Examined {
+interface Examined {
   readonly folder: string
   /** The open store, why it does not open, or undefined where there is none yet. */
   readonly database: Database | PacelineError | undefined

@@ -15,7 +15,7 @@ export async function openDatabase(config: Config, folder: string, clock: Clock)
   return config.postgresUrl === undefined ? await openPglite({ folder }) : await openPostgres({ url: config.postgresUrl, clock })
 }
 
-export interface Servers {
+interface Servers {
   readonly redis: Redis | undefined
   readonly nats: Nats | undefined
   readonly parts: readonly Part[]

@@ -8,19 +8,19 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { Secrets } from './secrets.ts'
 
 export { Connections } from './connections.ts'
-export type { AuthorisedOutcome, Connection, ConnectionsParts, Consent, PollThresholds, Unsynced } from './connections.ts'
-export { Erasure, type ErasureCause, type ErasureParts, type Receipt } from './erasure.ts'
+export type { AuthorisedOutcome, Connection, Consent, Unsynced } from './connections.ts'
+export { Erasure, type Receipt } from './erasure.ts'
 export { SecretBox } from './secret-box.ts'
-export { eraseAll, identityTables, type Eraser, type Whose } from './eraser.ts'
-export { openSecrets, SECRETS_FILE, type GivenSecrets, type Secrets } from './secrets.ts'
+export { eraseAll, identityTables, type Eraser } from './eraser.ts'
+export { openSecrets, SECRETS_FILE, type Secrets } from './secrets.ts'
 
-export interface Athlete {
+interface Athlete {
   readonly id: string
   readonly name: string
   readonly timezone: string | null
 }
 
-export interface ApiToken {
+interface ApiToken {
   readonly id: string
   readonly createdAt: Date
 }
@@ -30,13 +30,13 @@ export type Identity =
   | { readonly kind: 'ingest' }
   | { readonly kind: 'athlete'; readonly athleteId: string }
 
-export interface Page {
+interface Page {
   /** The last id of the page before; undefined for the first. */
   readonly after?: string | undefined
   readonly limit: number
 }
 
-export interface AccountsParts {
+interface AccountsParts {
   readonly database: Database
   readonly clock: Clock
   readonly random: Random

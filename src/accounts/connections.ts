@@ -43,14 +43,14 @@ export interface Unsynced {
 }
 
 /** How long a connection may go without being looked at, as times before which it was too long ago. */
-export interface PollThresholds {
+interface PollThresholds {
   readonly before: number
   /** For those of which a webhook was heard since `heardSince`. */
   readonly beforeIfHeard: number
   readonly heardSince: number
 }
 
-export interface ConnectionsParts {
+interface ConnectionsParts {
   readonly database: Database
   readonly clock: Clock
   readonly random: Random

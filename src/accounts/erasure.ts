@@ -8,7 +8,7 @@ import { connectionSql as sql } from './connection-sql.ts'
 import type { Connections } from './connections.ts'
 import { eraseAll, type Eraser, type Whose } from './eraser.ts'
 
-export type ErasureCause = 'disconnected' | 'deauthorised' | 'retention'
+type ErasureCause = 'disconnected' | 'deauthorised' | 'retention'
 
 export interface Receipt {
   readonly id: string
@@ -18,7 +18,7 @@ export interface Receipt {
   readonly deletedAt: Date
 }
 
-export interface ErasureParts {
+interface ErasureParts {
   readonly database: Database
   readonly clock: Clock
   readonly newId: NewId

@@ -20,7 +20,7 @@ interface Kept {
 
 export const SECRETS_FILE = 'secrets.json'
 
-export interface GivenSecrets {
+interface GivenSecrets {
   readonly secretKeys?: readonly Uint8Array[] | undefined
   readonly adminToken?: string | undefined
   readonly ingestToken?: string | undefined

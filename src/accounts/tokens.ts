@@ -10,7 +10,7 @@ import type { OpenVendor, TokenGrant, VendorName } from '../vendors/vendors.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { SecretBox } from './secret-box.ts'
 
-export interface Token {
+interface Token {
   readonly accessToken: string
   readonly version: number
 }
@@ -22,7 +22,7 @@ export type TokenAnswer =
   /** The vendor could not be asked now. */
   | { readonly outcome: 'later'; readonly because: Exclude<CallOutcome<TokenGrant>, { readonly outcome: 'ok' }> }
 
-export interface ConnectionRow {
+interface ConnectionRow {
   readonly id: string
   readonly athlete_id: string
   readonly vendor: VendorName
@@ -35,7 +35,7 @@ export interface ConnectionRow {
   readonly refresh_lease_until: Date | null
 }
 
-export interface TokensParts {
+interface TokensParts {
   readonly database: Database
   readonly clock: Clock
   readonly calls: Calls

@@ -21,10 +21,9 @@ import { instant, storable } from './storable.ts'
 import { checkinRow, detailRow, photoRow, summaryRow, type Summaries } from './translation.ts'
 
 export { STREAM_STATUSES } from './activity.ts'
-export type { Activity, Checkin, Lap, ManualEntry, Photo, ReadActivity, StreamStatus } from './activity.ts'
+export type { Activity, Checkin, ReadActivity } from './activity.ts'
 export { activitiesEraser } from './eraser.ts'
-export { isCursor, type Paged } from './place.ts'
-export type { Summaries } from './translation.ts'
+export { isCursor } from './place.ts'
 
 const store = loadQueries(new URL('store.sql', import.meta.url), [
   'storeSummaries',
@@ -50,8 +49,8 @@ const reading = loadQueries(new URL('reading.sql', import.meta.url), [
 ])
 
 /** A page of the vendors' longest list, and as many details as an importer may fetch without saving. */
-export const SUMMARIES_MAX = 200
-export const DETAILS_MAX = 50
+const SUMMARIES_MAX = 200
+const DETAILS_MAX = 50
 
 export type Stored = 'inserted' | 'changed' | 'unchanged'
 
@@ -65,12 +64,12 @@ export interface Counts {
   readonly photosSynced: number
 }
 
-export interface PhotosOf {
+interface PhotosOf {
   readonly externalId: string
   readonly photos: readonly StravaPhoto[]
 }
 
-export interface OwedOptions {
+interface OwedOptions {
   readonly limit: number
   /** External ids that are not to be named: parked, or under way. */
   readonly excluding?: readonly string[]
@@ -80,12 +79,12 @@ export interface OwedOptions {
   readonly failedBefore?: Date | undefined
 }
 
-export interface Failure {
+interface Failure {
   readonly externalId: string
   readonly what: 'detail' | 'photos'
 }
 
-export interface PageAsked {
+interface PageAsked {
   readonly cursor?: string | undefined
   readonly limit: number
 }
@@ -99,7 +98,7 @@ export interface ActivitiesAsked extends PageAsked {
   readonly streams?: StreamStatus | undefined
 }
 
-export interface ActivitiesParts {
+interface ActivitiesParts {
   readonly database: Database
   readonly clock: Clock
   readonly newId: NewId

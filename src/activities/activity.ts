@@ -23,7 +23,7 @@ export interface Activity {
   readonly streams: StreamStatus
 }
 
-export interface Lap {
+interface Lap {
   readonly name: string | null
   /** ISO, UTC. */
   readonly start: string | null

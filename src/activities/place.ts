@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { isId } from '../kernel/ids.ts'
 import { instant } from './storable.ts'
 
-export interface Place {
+interface Place {
   readonly at: Date
   readonly id: string
 }

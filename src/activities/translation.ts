@@ -16,7 +16,7 @@ export interface Summaries {
   garmin: GarminActivity
 }
 
-export interface SummaryRow {
+interface SummaryRow {
   readonly external_id: string
   readonly name: string | null
   readonly sport: string | null
@@ -77,7 +77,7 @@ const DETAIL_ONLY: ReadonlySet<string> = new Set<Exclude<keyof StravaActivityDet
 const summaryPart = (activity: StravaActivity): object =>
   Object.fromEntries(Object.entries(activity).filter(([field]) => !DETAIL_ONLY.has(field)))
 
-export interface DetailRow extends StravaColumns {
+interface DetailRow extends StravaColumns {
   readonly description: string | null
   readonly detail: object
   readonly laps: readonly StravaLap[] | null

@@ -25,7 +25,7 @@ export function cron(
   return ringNext
 }
 
-export function nextAfter(expression: string, instant: number): number {
+function nextAfter(expression: string, instant: number): number {
   return CronExpressionParser.parse(expression, { currentDate: new Date(instant), tz: 'UTC' })
     .next()
     .getTime()

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import type { CliContext } from './context.ts'
 
-export interface OptionSpec {
+interface OptionSpec {
   readonly type: 'string' | 'boolean'
   /** How its value is called in the usage. */
   readonly value?: string

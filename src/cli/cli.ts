@@ -16,7 +16,7 @@ import { tokenCommand } from './commands/token.ts'
 import { upCommand } from './commands/up.ts'
 import type { CliContext } from './context.ts'
 
-export type { CliContext, OpenOptions, Terminal } from './context.ts'
+export type { CliContext, OpenOptions } from './context.ts'
 
 const COMMANDS: readonly Command[] = [
   upCommand,

@@ -9,7 +9,7 @@ import { announcedIn } from './announcement.ts'
 import { homeOf, storedHome } from './home.ts'
 import type { CliContext } from './context.ts'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: unknown
 }
@@ -32,7 +32,7 @@ interface Running {
   readonly folder: string
 }
 
-export async function connect(context: CliContext, config: Config): Promise<Client> {
+async function connect(context: CliContext, config: Config): Promise<Client> {
   return (await runningClient(context, config)) ?? (await ownClient(context, config))
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import type { Engine, EngineOptions } from '../engine.ts'
 import type { Finding } from '../http/http.ts'
 
-export interface Terminal {
+interface Terminal {
   /** Prints to standard output and gives the exit code back. */
   line(text: string, exitCode?: number): number
   error(text: string): void

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 
-export interface Home {
+interface Home {
   readonly demo: boolean
   readonly folder: string
   readonly speed: number

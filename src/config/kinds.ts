@@ -90,7 +90,7 @@ export const keys: Kind<readonly Uint8Array[]> = {
   secret: true,
 }
 
-export interface Limits {
+interface Limits {
   readonly short: number
   readonly day: number
 }

@@ -5,7 +5,6 @@ import { service, type Service } from '../kernel/service.ts'
 import type { App } from './app.ts'
 
 export { buildApp, type App, type Finding, type HttpParts, type Part } from './app.ts'
-export { statusOf } from './status.ts'
 
 export interface HttpServer {
   readonly service: Service

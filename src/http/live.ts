@@ -7,7 +7,7 @@ import { PacelineError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import { Feed, type LiveKind, type LiveTimes } from './feed.ts'
 
-export interface LiveParts {
+interface LiveParts {
   readonly database: Pick<Database, 'listen'>
   readonly clock: Clock
   readonly kinds: readonly LiveKind[]

@@ -8,7 +8,7 @@ import type { Ending, Fetched } from './fetching.ts'
 import { afterPage } from './paging.ts'
 import type { Run } from './run.ts'
 
-export interface CheckinImportParts {
+interface CheckinImportParts {
   readonly activities: Activities
   readonly endpoints: FoursquareEndpoints
 }

@@ -7,7 +7,7 @@ import type { Cursor } from './cursor.ts'
 import type { Ending, Fetched } from './fetching.ts'
 import type { Bad, Run } from './run.ts'
 
-export interface GarminImportParts {
+interface GarminImportParts {
   readonly activities: Activities
   readonly endpoints: GarminEndpoints
 }

@@ -17,7 +17,7 @@ import { importNights, readOura, readWhoop } from './night-import.ts'
 import type { Run } from './run.ts'
 import { StravaImport } from './strava-import.ts'
 
-export interface ImporterParts {
+interface ImporterParts {
   readonly activities: Activities
   readonly ingest: SleepIngest
   readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>

@@ -25,9 +25,8 @@ import { dueForImport } from './polling.ts'
 import { Run } from './run.ts'
 import { IMPORT_BELL, ImportWorker } from './worker.ts'
 
-export { importLifecycle, type ImportStatus } from './job-lifecycle.ts'
+export { importLifecycle } from './job-lifecycle.ts'
 export { importsEraser } from './eraser.ts'
-export type { ImportType } from './job-store.ts'
 
 export interface ImportsParts {
   readonly database: Database
@@ -47,7 +46,7 @@ export interface ImportsParts {
   readonly isAlone?: boolean
 }
 
-export type Started =
+type Started =
   | { readonly outcome: 'new' | 'running'; readonly job: ImportJob }
   | { readonly outcome: 'not_connected' | 'needs_reauth' }
 
@@ -64,7 +63,7 @@ export interface ImportView {
   readonly problems: readonly Problem[]
 }
 
-export interface ImportGauge {
+interface ImportGauge {
   readonly name: string
   readonly help: string
   readonly labels: { readonly status: string }

@@ -44,7 +44,6 @@ export interface ImportJob {
   readonly pause: PauseCause | undefined
   readonly error: string | undefined
   readonly epoch: number
-  readonly createdAt: Date
   readonly startedAt: Date | undefined
 }
 
@@ -61,7 +60,6 @@ interface Row {
   readonly pause: PauseCause | null
   readonly error: string | null
   readonly epoch: number
-  readonly created_at: Date
   readonly started_at: Date | null
 }
 
@@ -78,12 +76,11 @@ const jobOf = (row: Row): ImportJob => ({
   pause: row.pause ?? undefined,
   error: row.error ?? undefined,
   epoch: row.epoch,
-  createdAt: row.created_at,
   startedAt: row.started_at ?? undefined,
 })
 
 /** What a worker knows of its import; saved with the rows. */
-export interface Progress {
+interface Progress {
   readonly cursor: Cursor
   readonly total: number | undefined
   readonly problems: readonly Problem[]
@@ -91,12 +88,12 @@ export interface Progress {
   readonly leaseUntil: number
 }
 
-export interface Wanted {
+interface Wanted {
   readonly athleteId: string
   readonly vendor: VendorName
 }
 
-export interface NewImport extends Wanted {
+interface NewImport extends Wanted {
   readonly type: ImportType
   /** Begins anew instead of where the last unfinished one of this connection stopped. */
   readonly restart: boolean

@@ -17,11 +17,11 @@ interface Range {
 type Read<T> = { readonly kind: 'value'; readonly value: T } | Bad | { readonly kind: 'end'; readonly ending: Ending }
 
 /** How one vendor's nights of a range are read. */
-export type ReadNights = (run: Run, range: Range) => Promise<Read<readonly Night[]>>
+type ReadNights = (run: Run, range: Range) => Promise<Read<readonly Night[]>>
 
 const DAY_MS = 86_400_000
 const RANGE_MS = 30 * DAY_MS
-export const FULL_MS = 2 * 365 * DAY_MS
+const FULL_MS = 2 * 365 * DAY_MS
 
 /** Late uploads and edits, as for any look at what is new. */
 const LOOK_BACK_MS = 7 * DAY_MS

@@ -2,7 +2,7 @@
 // that nothing shifts.
 import type { Cursor } from './cursor.ts'
 
-export interface Walked {
+interface Walked {
   /** When the entries of the page began. */
   readonly seconds: readonly number[]
   /** How many could not be read. */

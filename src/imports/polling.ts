@@ -7,7 +7,7 @@ import { vendorNames, vendors, type VendorName } from '../vendors/vendors.ts'
 import { POLLED } from './importers.ts'
 import type { JobStore } from './job-store.ts'
 
-export interface PollingParts {
+interface PollingParts {
   readonly clock: Clock
   readonly connections: Pick<Connections, 'unsynced'>
   readonly quota: Pick<Quota, 'vendorState'>

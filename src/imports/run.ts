@@ -10,7 +10,7 @@ import type { Cursor, Problem } from './cursor.ts'
 import { fetched, type Ending, type Fetched } from './fetching.ts'
 import type { ImportJob, JobStore } from './job-store.ts'
 
-export interface RunParts {
+interface RunParts {
   readonly database: Database
   readonly clock: Clock
   readonly store: JobStore

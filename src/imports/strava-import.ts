@@ -17,7 +17,7 @@ import type { Ending } from './fetching.ts'
 import { afterPage } from './paging.ts'
 import type { Bad, Run } from './run.ts'
 
-export interface StravaImportParts {
+interface StravaImportParts {
   readonly activities: Activities
   readonly endpoints: StravaEndpoints
   readonly onNews: (athleteId: string, vendor: 'strava', externalIds: readonly string[]) => Promise<void>

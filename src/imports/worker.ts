@@ -11,7 +11,7 @@ import type { ImportJob, JobStore } from './job-store.ts'
 
 export const IMPORT_BELL = 'import'
 
-export interface WorkerParts {
+interface WorkerParts {
   readonly store: JobStore
   readonly bell: Bell
   readonly clock: Clock

@@ -8,7 +8,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Streams } from '../streams/streams.ts'
 import type { Delivery, GarminSummary, OpenVendor, VendorName, WebhookEvent } from '../vendors/vendors.ts'
 
-export interface InboxParts {
+interface InboxParts {
   readonly database: Database
   readonly clock: Clock
   readonly connections: Pick<Connections, 'heard'>
@@ -18,7 +18,7 @@ export interface InboxParts {
   readonly vendor: (name: VendorName) => OpenVendor | undefined
 }
 
-export type Received =
+type Received =
   | { readonly outcome: 'stored' }
   /** The operator gave no credentials for this vendor. */
   | { readonly outcome: 'unknown_vendor' }

@@ -10,7 +10,7 @@ interface Pace {
   readonly anchor: number
 }
 
-export interface FolderClockOptions {
+interface FolderClockOptions {
   readonly folder: string
   /** Undefined: as the folder has lived so far. */
   readonly speed: number | undefined

@@ -2,13 +2,13 @@
 // the full-matrix test all come from it, so that none of them can disagree with another.
 import assert from 'node:assert/strict'
 
-export interface StateSpec {
+interface StateSpec {
   readonly means: string
   readonly final?: true
   /** Columns that are set in exactly the states that list them. */
   readonly set?: readonly string[]
 }
-export interface MoveSpec<S extends string> {
+interface MoveSpec<S extends string> {
   readonly from: readonly S[]
   readonly to: S
   readonly when: string

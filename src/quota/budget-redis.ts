@@ -20,7 +20,7 @@ const TIMER_SHARED_MS = 5
 /** Longer than the longest window and the one after it: a counter that expired sooner would be a free window. */
 const TTL_MS = 3 * 86_400_000
 
-export interface RedisBudgetParts {
+interface RedisBudgetParts {
   readonly redis: Redis
   readonly clock: Clock
   readonly ledger: Pick<LedgerBudget, 'current' | 'windows'>

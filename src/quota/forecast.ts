@@ -10,7 +10,7 @@ import type { MeterState } from './state.ts'
 
 const sql = loadQueries(new URL('forecast.sql', import.meta.url), ['callTimes'])
 
-export interface CallTimes {
+interface CallTimes {
   /** The mean time of a call and its standard deviation. The deviation matters because athletes who take turns wait for one another. */
   readonly callMs: number
   readonly spreadMs: number

@@ -24,12 +24,12 @@ export interface VendorState {
   readonly nextBackfillAt: number | null
 }
 
-export interface PoolState {
+interface PoolState {
   readonly pool: string
   readonly windows: readonly WindowState[]
 }
 
-export interface WindowState {
+interface WindowState {
   readonly window: Meter['window']
   /** What the vendor allows, and what we allow ourselves of it. */
   readonly limit: number

@@ -40,7 +40,7 @@ export interface Permit {
  * Why there is no permit: the window's allowance is used up; backfill gives way (to live calls, to another athlete's turn, to the
  * edge of a window); the day's live reserve has not decayed that far yet; the vendor answered with 429.
  */
-export type RefusalCause = 'limit' | 'yield' | 'reserve' | 'closed'
+type RefusalCause = 'limit' | 'yield' | 'reserve' | 'closed'
 
 export interface Refused {
   readonly outcome: 'refused'

@@ -14,7 +14,7 @@ export interface Night {
   readonly raw: { readonly source: SleepVendor; readonly externalId: string } & Readonly<Record<string, unknown>>
 }
 
-export type SleepVendor = 'oura' | 'whoop' | 'garmin'
+type SleepVendor = 'oura' | 'whoop' | 'garmin'
 
 const minutes = (seconds: number): number => Math.max(0, Math.round(seconds / 60))
 

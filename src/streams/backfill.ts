@@ -15,7 +15,7 @@ import type { CircuitBreaker } from './circuit-breaker.ts'
 
 export const BACKFILL_BELL = 'stream-backfill'
 
-export interface BackfillParts {
+interface BackfillParts {
   readonly clock: Clock
   readonly bell: Bell
   readonly store: StreamStore

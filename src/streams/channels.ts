@@ -1,7 +1,7 @@
 // Channels as they are stored: a name and an array of samples each, all as long as `time`. What does not agree is refused with the
 // reason, because it would be drawn shifted.
 
-export type Channels = Readonly<Record<string, readonly unknown[]>>
+type Channels = Readonly<Record<string, readonly unknown[]>>
 
 export interface WholeChannels {
   readonly outcome: 'whole'

@@ -13,7 +13,7 @@ const PROBE_MS = 5 * 60_000
 /** Nothing may be tried before `retryAt`. */
 type Open = { readonly state: 'open'; readonly retryAt: number }
 /** `closed`: calls pass. `probe`: one row may be tried. */
-export type BreakerState = { readonly state: 'closed' | 'probe' } | Open
+type BreakerState = { readonly state: 'closed' | 'probe' } | Open
 /** `nextAt`: when the next probe is allowed, unless this one is given back. */
 export type Admission = { readonly state: 'closed' } | { readonly state: 'probe'; readonly nextAt: number } | Open
 

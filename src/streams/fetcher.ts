@@ -11,7 +11,7 @@ import { errorText, isDue } from './reasons.ts'
 import type { ClaimedStream, FetchState, StreamStore } from './stream-store.ts'
 import type { Admission, CircuitBreaker } from './circuit-breaker.ts'
 
-export interface FetcherParts {
+interface FetcherParts {
   readonly clock: Clock
   readonly store: StreamStore
   readonly breaker: CircuitBreaker
@@ -33,7 +33,7 @@ export type FetchOutcome =
   /** The claim was taken away during the call: nothing was changed. */
   | { readonly outcome: 'fenced' }
 
-export type FetchOptions = Pick<CallOptions, 'callClass' | 'rank' | 'signal'>
+type FetchOptions = Pick<CallOptions, 'callClass' | 'rank' | 'signal'>
 
 /** What is known of an attempt while it is under way. */
 interface Attempt {

@@ -24,7 +24,7 @@ export interface StreamsAnswer {
   readonly retry_at?: Date
 }
 
-export interface OnDemandParts {
+interface OnDemandParts {
   readonly clock: Clock
   readonly store: StreamStore
   readonly fetcher: Fetcher

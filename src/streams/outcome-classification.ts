@@ -11,7 +11,7 @@ export type Classification =
   | { readonly move: 'defer'; readonly error: string; readonly retryAt: number }
   | { readonly move: 'close' }
 
-export interface Timing {
+interface Timing {
   readonly now: number
   /** Streams that are missing may still appear until then; undefined for an activity that never has any. */
   readonly settledAt: number | undefined

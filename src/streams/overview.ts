@@ -29,7 +29,7 @@ export interface StreamsGauge {
   readonly value: number
 }
 
-export interface OverviewParts {
+interface OverviewParts {
   readonly database: Database
   readonly clock: Clock
   readonly quota: Pick<Quota, 'vendorState' | 'refusals'>

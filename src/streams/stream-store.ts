@@ -54,7 +54,7 @@ export interface FetchState {
   readonly deferredUntil: Date | null
 }
 
-export interface StoredStreams {
+interface StoredStreams {
   /** JSON: channel → samples; null where they were not asked for. */
   readonly streamData: string | null
   readonly channelsAvailable: readonly string[]
@@ -63,7 +63,7 @@ export interface StoredStreams {
   readonly fetchedAt: Date
 }
 
-export interface Abandoned {
+interface Abandoned {
   readonly id: string
   readonly athleteId: string
   readonly retryCount: number
@@ -72,7 +72,7 @@ export interface Abandoned {
 
 export type Order = 'newest' | 'oldest'
 
-export interface BatchAsked {
+interface BatchAsked {
   readonly limit: number
   readonly recentSince: number
   readonly order: Order
@@ -90,7 +90,7 @@ export const ATTEMPTS_MAX = 3
 
 const dueBefore = (now: number): Date[] => [new Date(now), ...BACKOFF_MS.map(backoffMs => new Date(now - backoffMs))]
 
-export interface StreamStoreParts {
+interface StreamStoreParts {
   readonly database: Database
   readonly newId: NewId
   readonly outbox: Outbox

@@ -26,15 +26,11 @@ import { StreamStore, type Order } from './stream-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 
 export { streamsEraser } from './eraser.ts'
-export type { FetchOutcome } from './fetcher.ts'
 export type { StreamsAnswer } from './on-demand.ts'
-export type { Delivered } from './garmin.ts'
 export type { Lock } from './lock.ts'
 export { RedisLock } from './lock-redis.ts'
 export { RowLock } from './lock-rows.ts'
-export type { StreamsOverview } from './overview.ts'
-export { REASONS, type Reason } from './reasons.ts'
-export type { ShapeRead } from './shapes.ts'
+export { REASONS } from './reasons.ts'
 export { streamLifecycle, type StreamStatus } from './stream-lifecycle.ts'
 
 export interface StreamsParts {
@@ -51,11 +47,11 @@ export interface StreamsParts {
 }
 
 /** `not_fetched`: the vendor sends them by itself and does not send them twice, so there is nothing to fetch anew. */
-export type Reset = { readonly outcome: 'reset' | 'fetching' | 'not_fetched' | 'no_external_id' | 'not_found' }
+type Reset = { readonly outcome: 'reset' | 'fetching' | 'not_fetched' | 'no_external_id' | 'not_found' }
 /** `unchanged`: it has not failed. */
-export type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: StreamStatus }
+type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: StreamStatus }
 
-export const LIVE_BELL = 'stream-live'
+const LIVE_BELL = 'stream-live'
 /** A worker that has not finished by then has died: a call with its retry takes less than a minute (real time). */
 const STALE_MS = 10 * 60_000
 /** Activities that began longer ago are left to backfill. */

@@ -9,7 +9,7 @@ import { redactLine } from './redaction.ts'
 
 export type Log = Logger
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: Level | 'silent'
   /** Readable lines instead of JSON; the caller knows whether a person is looking. */
   readonly pretty: boolean

@@ -12,9 +12,9 @@ export interface GaugeSample {
 }
 
 /** What a room says about its present state; asked at every scrape. Samples of one name carry the same labels. */
-export type Gauges = () => Promise<readonly GaugeSample[]>
+type Gauges = () => Promise<readonly GaugeSample[]>
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly clock: Clock
   readonly version: string
   /** How long a room may take to say its gauges. */

@@ -3,7 +3,7 @@
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { tell } from '../kernel/channels.ts'
 
-export interface TracesOptions {
+interface TracesOptions {
   /** The collector's base URL; spans are posted to `<endpoint>/v1/traces`. */
   readonly endpoint: string | undefined
   readonly version: string
@@ -11,7 +11,7 @@ export interface TracesOptions {
   readonly deliveryMs?: number
 }
 
-export interface Traces {
+interface Traces {
   /** Delivers what is left, within the deadline, and unregisters. */
   stop(): Promise<void>
 }
