@@ -2,6 +2,7 @@
 // and the sessions they open. Secrets are shown once and kept as hashes. What an identity may do is decided in http/.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Random } from '../kernel/random.ts'
 import { loadQueries, type Database } from '../db/db.ts'
@@ -62,7 +63,6 @@ const sql = loadQueries(new URL('account-store.sql', import.meta.url), [
   'pruneSessions',
 ])
 
-const DAY_MS = 86_400_000
 const LINK_MS = DAY_MS
 export const SESSION_MS = 30 * DAY_MS
 

@@ -3,6 +3,7 @@
 // leaves a receipt. Whether a call may be made is quota's business, what it means vendors'.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
 import { hasCode } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Random } from '../kernel/random.ts'
@@ -75,7 +76,7 @@ export type Consent =
 export type AuthorisedOutcome<T> = CallOutcome<T> | { readonly outcome: 'needs_reauth' } | { readonly outcome: 'not_connected' }
 
 /** A person reads, ticks and clicks; real time, also where ours is scaled. */
-const STATE_MS = 15 * 60_000
+const STATE_MS = 15 * MINUTE_MS
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 

@@ -1,6 +1,7 @@
 // Parting from a vendor: all rooms forget together, in one transaction with the receipt that says so. Three causes: the athlete
 // disconnects here, they deauthorise us there, or the data has reached the age up to which it may be kept.
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Database, Queryable } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
@@ -27,8 +28,6 @@ interface ErasureParts {
   /** For how many days a vendor's data is kept; undefined: for ever. */
   readonly retentionDays: (vendor: VendorName) => number | undefined
 }
-
-const DAY_MS = 86_400_000
 
 export class Erasure {
   readonly #parts: ErasureParts

@@ -1,6 +1,7 @@
 // Every variable that Paceline reads from its environment, written once: how its value reads, what holds without it, and what
 // it means in words. The typed configuration, the check for unknown names, the reference page and doctor's explanations
 // all come from this table. Rules that tie two variables together are in ../config.ts.
+import { DAY_MS } from '../kernel/durations.ts'
 import type { Kind } from './kinds.ts'
 import * as kinds from './kinds.ts'
 
@@ -39,7 +40,7 @@ const optional = <T>(kind: Kind<T>, otherwise: string, means: string): Ungrouped
 })
 
 const { whole } = kinds
-const LONGEST_MS = 30 * 86_400_000
+const LONGEST_MS = 30 * DAY_MS
 const duration = whole(1, LONGEST_MS)
 
 const server = group('Server', {

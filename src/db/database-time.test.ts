@@ -1,10 +1,9 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import { SystemClock } from '../kernel/clock.ts'
+import { HOUR_MS } from '../kernel/durations.ts'
 import type { Database } from './database.ts'
 import { followTime } from './database-time.ts'
-
-const HOUR_MS = 3_600_000
 
 /** A database whose clock is wrong by `offMs`: a real one cannot be set wrong without the machine's. */
 const database = (offMs: number): Database =>

@@ -1,6 +1,7 @@
 // An athlete's Garmin history. Garmin hands out nothing when asked: it is asked, range by range and newest first, to send its history
 // again, and then pushes it when it likes. The import is complete when everything was asked for and the pushing has ended; not when all
 // was refused as sent before and nothing came.
+import { MINUTE_MS } from '../kernel/durations.ts'
 import type { Activities } from '../activities/activities.ts'
 import { GARMIN_BACKFILL_DAYS_MAX, type GarminEndpoints } from '../vendors/vendors.ts'
 import type { Cursor } from './cursor.ts'
@@ -18,7 +19,7 @@ const RANGE_SECONDS = GARMIN_BACKFILL_DAYS_MAX * DAY_SECONDS
 /** Far enough for most, and with an evaluation key's hundred days a minute three hours of asking. */
 const FULL_SECONDS = 5 * 365 * DAY_SECONDS
 /** Nothing came for so long: the pushing has ended. */
-const QUIET_MS = 10 * 60_000
+const QUIET_MS = 10 * MINUTE_MS
 
 /** Where it went nobody knows: it is not here, and Garmin sends nothing twice. */
 const SENT_BEFORE = { externalId: 'history', reason: 'Garmin says that it has sent this history before' }

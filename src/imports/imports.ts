@@ -9,6 +9,7 @@ import type { Accounts, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
 import type { Database, Queryable } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Service } from '../kernel/service.ts'
 import type { Quota } from '../quota/quota.ts'
@@ -71,8 +72,8 @@ interface ImportGauge {
 }
 
 /** How far an incremental import looks back: late uploads and edits of the last days are found. */
-const LOOK_BACK_MS = 7 * 86_400_000
-const KEPT_MS = 90 * 86_400_000
+const LOOK_BACK_MS = 7 * DAY_MS
+const KEPT_MS = 90 * DAY_MS
 
 export class Imports {
   readonly #parts: ImportsParts

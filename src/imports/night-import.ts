@@ -1,6 +1,7 @@
 // Two years of an athlete's nights, from Oura or WHOOP: read by ranges of days, newest first, and handed to the ingest that webhooks
 // feed too. A range is read whole, then committed with the cursor, which holds both edges of what was read: an import that takes a failed
 // one over first reads what happened since.
+import { DAY_MS } from '../kernel/durations.ts'
 import type { SleepIngest, Night } from '../sleep/sleep.ts'
 import { ouraNights, whoopNights } from '../sleep/sleep.ts'
 import type { OuraEndpoints, Page, VendorRequest, WhoopEndpoints } from '../vendors/vendors.ts'
@@ -19,7 +20,6 @@ type Read<T> = { readonly kind: 'value'; readonly value: T } | Bad | { readonly 
 /** How one vendor's nights of a range are read. */
 type ReadNights = (run: Run, range: Range) => Promise<Read<readonly Night[]>>
 
-const DAY_MS = 86_400_000
 const RANGE_MS = 30 * DAY_MS
 const FULL_MS = 2 * 365 * DAY_MS
 

@@ -2,6 +2,7 @@
 // webhooks reach us; and polls are spread over the day so that all of them together stay within their share of the vendor's budget.
 import type { Connections, Unsynced } from '../accounts/accounts.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import type { Quota } from '../quota/quota.ts'
 import { vendorNames, vendors, type VendorName } from '../vendors/vendors.ts'
 import { POLLED } from './importers.ts'
@@ -14,8 +15,6 @@ interface PollingParts {
   readonly pollMinutes: number
 }
 
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 /** Of the day's budget, for all polling together. */
 const POLL_SHARE = 0.2
 /** A page, and two more to see that the list ends where it does not reach back far enough. */

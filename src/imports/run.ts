@@ -4,6 +4,7 @@ import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/calls.ts'
 import type { Database, Queryable } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
 import { PacelineError } from '../kernel/errors.ts'
 import type { Broken, Facts, VendorRequest } from '../vendors/vendors.ts'
 import type { Cursor, Problem } from './cursor.ts'
@@ -28,7 +29,7 @@ export type Bad = Exclude<Fetched<unknown>, { kind: 'value' | 'end' }>
 
 /** This many failures in a row are not one activity's: the vendor is in trouble, and asking on would only use up the budget. */
 const TROUBLE_MAX = 5
-const TROUBLE_PAUSE_MS = 5 * 60_000
+const TROUBLE_PAUSE_MS = 5 * MINUTE_MS
 
 /** Rolls the transaction back: what a worker without a lease fetched is not stored by it. */
 class LeaseLost extends Error {}

@@ -4,6 +4,7 @@
 import type { Activities, Stored } from '../activities/activities.ts'
 import type { Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
+import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import { PacelineError } from '../kernel/errors.ts'
 import {
   STRAVA_PER_PAGE_MAX,
@@ -24,9 +25,9 @@ interface StravaImportParts {
 }
 
 const BATCH = 50
-const FAILED_PAUSE_MS = 86_400_000
+const FAILED_PAUSE_MS = DAY_MS
 /** Less than from one quarter to the next. */
-const RELIST_MS = 10 * 60_000
+const RELIST_MS = 10 * MINUTE_MS
 const VENDOR = 'strava'
 const PHASES = ['list', 'details', 'photos', 'again'] as const satisfies readonly Phase[]
 type StravaPhase = (typeof PHASES)[number]

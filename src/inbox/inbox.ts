@@ -5,6 +5,7 @@ import type { Database } from '../db/db.ts'
 import type { Imports } from '../imports/imports.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
 import type { Streams } from '../streams/streams.ts'
 import type { Delivery, GarminSummary, OpenVendor, VendorName, WebhookEvent } from '../vendors/vendors.ts'
 
@@ -24,7 +25,7 @@ type Received =
   | { readonly outcome: 'unknown_vendor' }
   | { readonly outcome: 'refused' | 'malformed'; readonly reason: string }
 
-const REPLAY_WINDOW_MS = 5 * 60_000
+const REPLAY_WINDOW_MS = 5 * MINUTE_MS
 
 export class Inbox {
   readonly #parts: InboxParts

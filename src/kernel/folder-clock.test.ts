@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { HOUR_MS } from './durations.ts'
 import { VirtualClock, type Clock } from './clock.ts'
 import { folderClock } from './folder-clock.ts'
 
-const HOUR_MS = 3_600_000
 const START = Date.UTC(2026, 0, 1)
 
 describe('the clock of a data folder', () => {

@@ -2,6 +2,7 @@
 // carry the run_id of the server they were written to. When they are missing or carry another run_id, or when an answer was lost, Redis is
 // refilled from the ledger before it grants anything.
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import { hasCode } from '../kernel/errors.ts'
 import { loadScript, type Redis } from '../redis/redis.ts'
 import { vendors, type Pool, type VendorName } from '../vendors/vendors.ts'
@@ -18,7 +19,7 @@ const scripts = { take: script('take'), end: script('end'), swap: script('swap')
 const ANSWER_MS = 240
 const TIMER_SHARED_MS = 5
 /** Longer than the longest window and the one after it: a counter that expired sooner would be a free window. */
-const TTL_MS = 3 * 86_400_000
+const TTL_MS = 3 * DAY_MS
 
 interface RedisBudgetParts {
   readonly redis: Redis

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { DAY_MS } from '../kernel/durations.ts'
 import { vendors } from '../vendors/vendors.ts'
 import { forecast, type Outlook } from './forecast.ts'
 import { allowedOf, metersOf, type QuotaSettings } from './meters.ts'
@@ -8,7 +9,6 @@ import type { MeterState } from './state.ts'
 
 const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
 const at = (time: string): number => Date.parse(`2026-10-05T${time}Z`)
-const DAY_MS = 86_400_000
 const CALL_MS = 500
 /** Ten calls of a reserve of a hundred. */
 const MELT_STEP_MS = DAY_MS / 10

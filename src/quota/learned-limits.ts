@@ -1,6 +1,7 @@
 // What we learned from a vendor's answers, as one small document per vendor: its limits, what it closed, when it last told its count. Every
 // decision is planned with a document and is valid only while exactly that document is in force. So every process uses what one of them
 // learned with its next call.
+import { DAY_MS } from '../kernel/durations.ts'
 import type { RateReport } from '../vendors/vendors.ts'
 import { closureName, meterName, windowEndAt, windowIdAt, type Charged, type Meter } from './meters.ts'
 import type { Spent } from './permit.ts'
@@ -34,7 +35,7 @@ export function writeLearned(learned: LearnedLimits, now: number): string {
 export const limitOf = (learned: LearnedLimits, meter: Meter): number => learned.limits[meterName(meter)] ?? meter.limit
 
 /** How long we assume another program after it was noticed. */
-const SHARED_MS = 86_400_000
+const SHARED_MS = DAY_MS
 
 /** A call that was answered. */
 export interface Sent {

@@ -2,6 +2,7 @@
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
+import { DAY_MS } from '../kernel/durations.ts'
 import { vendors, vendorNames, type VendorName } from '../vendors/vendors.ts'
 import {
   allowedOf,
@@ -17,7 +18,6 @@ import {
   type QuotaSettings,
 } from './meters.ts'
 
-const DAY_MS = 86_400_000
 const MIDNIGHT = Date.UTC(2026, 10, 16)
 const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100, backfillYield: 20 }
 

@@ -1,5 +1,6 @@
 // What pages, the terminal and the figures show of the quota: how full each window is, when backfill may go on, who spent it. It
 // reads the ledger, which is the truth in every installation, and decides nothing. It also says how long the ledger is kept.
+import { DAY_MS } from '../kernel/durations.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import { vendors, type Pool, type VendorName } from '../vendors/vendors.ts'
 import type { Counted, LedgerBudget } from './budget-ledger.ts'
@@ -67,7 +68,6 @@ export interface QuotaGauge {
   readonly value: number
 }
 
-const DAY_MS = 86_400_000
 /** How long the ledger is kept. */
 export const KEPT_DAYS = 35
 /** The page shows who spends most, not everybody. */

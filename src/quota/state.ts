@@ -1,4 +1,5 @@
 // How full each window of a vendor is now, as the ledger counts it: for pages, pacing and forecasts, not for decisions.
+import { DAY_MS } from '../kernel/durations.ts'
 import { vendors, type VendorName } from '../vendors/vendors.ts'
 import type { LedgerBudget } from './budget-ledger.ts'
 import { allowedOf, closureName, metersOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
@@ -17,7 +18,7 @@ export interface MeterState {
   readonly closedUntil: number | undefined
 }
 
-const LONGEST_WINDOW_MS = 86_400_000
+const LONGEST_WINDOW_MS = DAY_MS
 
 /** All meters of the vendor: the application's, and one athlete's own where there is one. */
 export async function statesOf(

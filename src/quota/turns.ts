@@ -1,5 +1,6 @@
 // Athletes who backfill take turns: who has been served least among those with work goes next. An athlete's own work goes by rank.
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import type { BackfillRank } from './permit.ts'
@@ -8,7 +9,7 @@ const sql = loadQueries(new URL('turns.sql', import.meta.url), ['ask', 'stay', '
 
 /** Who asked is presumed to ask again within this (real time: one call and the storing of its answer). */
 const PRESENCE_MS = 10_000
-const FORGOTTEN_MS = 86_400_000
+const FORGOTTEN_MS = DAY_MS
 
 export interface Asker {
   readonly vendor: VendorName

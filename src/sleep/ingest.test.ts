@@ -2,13 +2,13 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../db/db.ts'
 import { VirtualClock } from '../kernel/clock.ts'
+import { HOUR_MS } from '../kernel/durations.ts'
 import { idMaker } from '../kernel/ids.ts'
 import { seeded } from '../kernel/random.ts'
 import { openMigrated } from '../../test/stores.ts'
 import { SleepIngest, sleepEraser } from './ingest.ts'
 import type { Night } from './nights.ts'
 
-const HOUR_MS = 3_600_000
 const at = (hour: number): string => new Date(Date.UTC(2026, 2, 10) + hour * HOUR_MS).toISOString()
 const ATHLETE = '00000000-0000-7000-8000-000000000001'
 

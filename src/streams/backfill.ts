@@ -5,6 +5,7 @@ import type { Connections } from '../accounts/accounts.ts'
 import type { Bell } from '../bell/bell.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import { hasCode } from '../kernel/errors.ts'
 import type { BackfillRank, Quota } from '../quota/quota.ts'
 import type { Fetcher, FetchOutcome } from './fetcher.ts'
@@ -31,12 +32,12 @@ interface BackfillParts {
 
 const VENDOR = 'strava'
 /** The vendor's short window, aligned to the clock. */
-const WINDOW_MS = 15 * 60_000
+const WINDOW_MS = 15 * MINUTE_MS
 /** Longer than the slowest pace between two calls (real time); every call renews it. */
-const LOCK_MS = 20 * 60_000
+const LOCK_MS = 20 * MINUTE_MS
 const BATCH = 20
 /** Recent streams go before the details of an import, older ones after them. */
-const RECENT_MS = 30 * 86_400_000
+const RECENT_MS = 30 * DAY_MS
 /** Athletes at a time in one process. They mostly wait for their turn; athletes beyond this number get none. */
 const AT_ONCE = 200
 /** The shortest wait before asking again (real time), so that a refusal for a moment causes no storm. */

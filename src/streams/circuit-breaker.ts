@@ -3,12 +3,13 @@
 // its permit in hand, just before it claims, so nobody takes the probe who may not call.
 import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 
 const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), ['failed', 'passed', 'read', 'probe', 'giveBack'])
 
 const FAILURES_MAX = 5
-const PROBE_MS = 5 * 60_000
+const PROBE_MS = 5 * MINUTE_MS
 
 /** Nothing may be tried before `retryAt`. */
 type Open = { readonly state: 'open'; readonly retryAt: number }

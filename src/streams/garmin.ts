@@ -3,6 +3,7 @@
 import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import type { GarminActivityDetails } from '../vendors/vendors.ts'
 import type { WholeChannels } from './channels.ts'
 import { garminChannels } from './garmin-channels.ts'
@@ -12,7 +13,7 @@ import type { ClaimedStream, StreamStore } from './stream-store.ts'
 
 const sql = loadQueries(new URL('garmin.sql', import.meta.url), ['find', 'claim', 'look', 'wait', 'giveUp'])
 
-const GIVE_UP_MS = 7 * 86_400_000
+const GIVE_UP_MS = 7 * DAY_MS
 
 /** `unknown`: there is no such activity (yet). `empty`: it came without samples, and goes on waiting. */
 export type Delivered = { readonly outcome: 'stored' | 'unknown' | 'empty' }

@@ -1,5 +1,6 @@
 // Which move of the lifecycle the outcome of a call leads to. Pure. A failure that may pass never ends as `unavailable`, and streams that the
 // vendor does not have yet are no failure.
+import { MINUTE_MS } from '../kernel/durations.ts'
 import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { StravaStreams } from '../vendors/vendors.ts'
 import { examined, type WholeChannels } from './channels.ts'
@@ -20,7 +21,7 @@ interface Timing {
 /** How long to wait when the budget service does not answer. */
 export const BUDGET_AWAY_MS = 60_000
 /** How long to wait after a 429 that does not say: the vendor's longest short window. */
-const UNKNOWN_RESET_MS = 15 * 60_000
+const UNKNOWN_RESET_MS = 15 * MINUTE_MS
 
 /** `withdrawn` ends no attempt: nothing was claimed. */
 export function classify(

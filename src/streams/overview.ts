@@ -1,6 +1,7 @@
 // What the operator sees of the streams: how many are in which state, what was tried how often, and how full the window is.
 import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import type { Quota, VendorState } from '../quota/quota.ts'
 import { streamStatuses, type StreamStatus } from './stream-lifecycle.ts'
 import { ATTEMPTS_MAX } from './stream-store.ts'
@@ -35,7 +36,6 @@ interface OverviewParts {
   readonly quota: Pick<Quota, 'vendorState' | 'refusals'>
 }
 
-const DAY_MS = 86_400_000
 const [VENDOR, ENDPOINT, POOL] = ['strava', 'activity-streams', 'read'] as const
 
 export class Overview {

@@ -1,5 +1,6 @@
 // Why there are no streams: the contract's `reason`, and how an error column holds it: the reason, then the details in brackets. With a colon
 // instead of brackets the log's redaction would take "token" for the name of a secret.
+import { HOUR_MS } from '../kernel/durations.ts'
 import { ATTEMPTS_MAX, BACKOFF_MS, type FetchState } from './stream-store.ts'
 
 export const REASONS = [
@@ -18,7 +19,7 @@ export type Reason = (typeof REASONS)[number]
 
 const LONGEST_ERROR = 300
 /** How often streams that a vendor sends by itself are looked for. */
-export const LOOK_MS = 3_600_000
+export const LOOK_MS = HOUR_MS
 
 export const errorText = (reason: Reason, said: string): string => `${reason} (${said.slice(0, LONGEST_ERROR)})`
 

@@ -9,6 +9,7 @@ import type { Database, Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { HOUR_MS, MINUTE_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { service, type Service } from '../kernel/service.ts'
 import type { Quota } from '../quota/quota.ts'
@@ -53,9 +54,9 @@ type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: Strea
 
 const LIVE_BELL = 'stream-live'
 /** A worker that has not finished by then has died: a call with its retry takes less than a minute (real time). */
-const STALE_MS = 10 * 60_000
+const STALE_MS = 10 * MINUTE_MS
 /** Activities that began longer ago are left to backfill. */
-const LIVE_MS = 48 * 3_600_000
+const LIVE_MS = 48 * HOUR_MS
 
 export class Streams {
   readonly #parts: StreamsParts

@@ -1,9 +1,10 @@
 // Numbers and times out of rate headers. What is missing, empty or odd is undefined, never 0: `Number('')` is 0, and a usage of
 // 0 would be free calls.
+import { HOUR_MS, MINUTE_MS } from '../kernel/durations.ts'
 
 const MILLISECONDS = 1000
 /** A wait longer than this is a mistake in a header, not a window of any vendor. */
-const WAIT_MAX_MS = 48 * 3600 * MILLISECONDS
+const WAIT_MAX_MS = 48 * HOUR_MS
 
 export function countOf(written: string | undefined): number | undefined {
   const trimmed = written?.trim() ?? ''
@@ -44,8 +45,7 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: numbe
   return Number.isNaN(at) ? afterSeconds(written, now) : later(at, now)
 }
 
-export const QUARTER_MS = 15 * 60 * MILLISECONDS
-export const DAY_MS = 24 * 3600 * MILLISECONDS
+export const QUARTER_MS = 15 * MINUTE_MS
 
 /** The next edge of windows that lie on the clock; UTC days and quarters both count from 1970. */
 export const nextEdge = (windowMs: number, now: number): number => (Math.floor(now / windowMs) + 1) * windowMs

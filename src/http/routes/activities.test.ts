@@ -1,6 +1,7 @@
 // An athlete's activities and check-ins over HTTP: shapes, pages, filters, entries by hand. What is stored is proven in test/contract/.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { HOUR_MS } from '../../kernel/durations.ts'
 import { isId } from '../../kernel/ids.ts'
 import { assertRefused, bearer, NOBODY, openHttp, tokenOf, type Answer, type Headers } from '../../../test/http-fixture.ts'
 
@@ -13,7 +14,6 @@ interface Page {
   readonly nextCursor: string | null
 }
 
-const HOUR_MS = 3_600_000
 const DAY = Date.UTC(2026, 0, 2)
 const at = (hour: number): string => new Date(DAY + hour * HOUR_MS).toISOString()
 

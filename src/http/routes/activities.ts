@@ -1,11 +1,11 @@
 // The athlete's activities and check-ins: lists, one of them, and entries made by hand.
 import { z } from 'zod'
+import { DAY_MS } from '../../kernel/durations.ts'
 import { PacelineError } from '../../kernel/errors.ts'
 import { isCursor, STREAM_STATUSES, type Activity, type Checkin, type ReadActivity } from '../../activities/activities.ts'
 import { errorAnswer, id, idInPath, listOf, pageAsked, text } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
-const DAY_MS = 86_400_000
 const config = { audience: 'athlete' } as const
 const tags = ['athlete']
 

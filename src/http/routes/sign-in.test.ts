@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { DAY_MS } from '../../kernel/durations.ts'
 import type { App } from '../http.ts'
 import { assertRefused, linkOf, openHttp, type Answer } from '../../../test/http-fixture.ts'
 
-const DAY_MS = 86_400_000
 const DAYS_OF_SESSION = 30
 
 const fixture = await openHttp()

@@ -1,5 +1,6 @@
 // Strava's count: four headers of "<quarter>,<day>". A write's answer may have a bare comma, a 401 or a 404 nothing at all.
-import { countOf, DAY_MS, limitOf, nextEdge, QUARTER_MS, retryAfter } from '../rates.ts'
+import { DAY_MS } from '../../kernel/durations.ts'
+import { countOf, limitOf, nextEdge, QUARTER_MS, retryAfter } from '../rates.ts'
 import type { RateLimited, RateReport, RateWindow, VendorResponse } from '../vendor.ts'
 
 const POOLS = { read: 'x-readratelimit', overall: 'x-ratelimit' } as const
