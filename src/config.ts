@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { hasCode, PacelineError, reasonOf } from './kernel/errors.ts'
 import { nearest } from './config/nearest.ts'
-import { settings, vendorNames } from './config/settings.ts'
-import type { Setting, SettingName, Values, VendorName } from './config/settings.ts'
+import { settings, type Setting, type SettingName, type Values } from './config/settings.ts'
+import { vendorNames, type VendorName } from './vendors/vendors.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

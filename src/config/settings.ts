@@ -2,6 +2,7 @@
 // it means in words. The typed configuration, the check for unknown names, the reference page and doctor's explanations
 // all come from this table. Rules that tie two variables together are in ../config.ts.
 import { DAY_MS } from '../kernel/durations.ts'
+import { vendors as known, type VendorName } from '../vendors/vendors.ts'
 import type { Kind } from './kinds.ts'
 import * as kinds from './kinds.ts'
 
@@ -13,9 +14,6 @@ export interface Setting<T = unknown, D extends string | undefined = string | un
   /** What holds when it is not given and has no default, in words. */
   readonly otherwise: string | undefined
 }
-
-export const vendorNames = ['strava', 'oura', 'whoop', 'garmin', 'foursquare'] as const
-export type VendorName = (typeof vendorNames)[number]
 
 type Ungrouped<S> = Omit<S, 'group'>
 type Grouped<T> = { readonly [N in keyof T]: T[N] & { readonly group: string } }
@@ -106,15 +104,16 @@ type VendorPattern = ReturnType<typeof vendorPattern>
 
 type VendorSettings<V extends string> = Grouped<{ [S in keyof VendorPattern as `${Uppercase<V>}_${S}`]: VendorPattern[S] }>
 
-function vendor<V extends VendorName>(name: V, title: string, unsigned = 'none'): VendorSettings<V> {
+function vendor<V extends VendorName>(name: V, unsigned = 'none'): VendorSettings<V> {
+  const { title } = known[name].facts
   const settings = Object.entries(vendorPattern(title, unsigned))
   const named = settings.map(([suffix, setting]) => [`${name.toUpperCase()}_${suffix}`, setting] as const)
   return group(title, Object.fromEntries(named)) as VendorSettings<V>
 }
 
 const vendors = {
-  ...vendor('strava', 'Strava', 'unsigned webhooks of our own subscription are accepted'),
-  ...group('Strava', {
+  ...vendor('strava', 'unsigned webhooks of our own subscription are accepted'),
+  ...group(known.strava.facts.title, {
     STRAVA_READ_LIMIT: standard(
       kinds.limits,
       '100,1000',
@@ -122,10 +121,10 @@ const vendors = {
     ),
     STRAVA_OVERALL_LIMIT: standard(kinds.limits, '200,2000', 'The same for all calls together.'),
   }),
-  ...vendor('oura', 'Oura', 'the client secret'),
-  ...vendor('whoop', 'WHOOP', 'the client secret'),
-  ...vendor('garmin', 'Garmin'),
-  ...vendor('foursquare', 'Foursquare'),
+  ...vendor('oura', 'the client secret'),
+  ...vendor('whoop', 'the client secret'),
+  ...vendor('garmin'),
+  ...vendor('foursquare'),
 }
 
 const pace = group('Pace', {
