@@ -20,12 +20,12 @@ import {
 } from '../vendors/vendors.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { SecretBox } from './secret-box.ts'
-import { expiryOf, Tokens, type TokenAnswer } from './tokens.ts'
+import { expiryOf, Tokens, type ConnectionStatus, type TokenAnswer } from './tokens.ts'
 
 export interface Connection {
   readonly id: string
   readonly vendor: VendorName
-  readonly status: 'active' | 'needs_reauth'
+  readonly status: ConnectionStatus
   readonly scopes: readonly string[]
   readonly missingScopes: readonly string[]
   readonly vendorAthleteId: string
@@ -84,7 +84,7 @@ interface ListRow {
   readonly id: string
   readonly vendor: VendorName
   readonly vendor_athlete_id: string
-  readonly status: 'active' | 'needs_reauth'
+  readonly status: ConnectionStatus
   readonly scopes: string[]
   readonly connected_at: Date
   readonly last_sync_at: Date | null

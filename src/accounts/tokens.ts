@@ -22,17 +22,17 @@ export type TokenAnswer =
   /** The vendor could not be asked now. */
   | { readonly outcome: 'later'; readonly because: Exclude<CallOutcome<TokenGrant>, { readonly outcome: 'ok' }> }
 
+export const CONNECTION_STATUSES = ['active', 'needs_reauth'] as const
+export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number]
+
 interface ConnectionRow {
   readonly id: string
   readonly athlete_id: string
   readonly vendor: VendorName
-  readonly vendor_athlete_id: string
-  readonly status: 'active' | 'needs_reauth'
+  readonly status: ConnectionStatus
   readonly access_token: Uint8Array
   readonly access_expires_at: Date | null
-  readonly refresh_token: Uint8Array | null
   readonly token_version: number
-  readonly refresh_lease_until: Date | null
 }
 
 interface TokensParts {

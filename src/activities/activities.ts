@@ -21,7 +21,7 @@ import { instant, storable } from './storable.ts'
 import { checkinRow, detailRow, photoRow, summaryRow, type Summaries } from './translation.ts'
 
 export { STREAM_STATUSES } from './activity.ts'
-export type { Activity, Checkin, ReadActivity } from './activity.ts'
+export type { Activity, Checkin, ReadActivity, StreamStatus } from './activity.ts'
 export { activitiesEraser } from './eraser.ts'
 export { isCursor } from './place.ts'
 

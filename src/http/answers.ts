@@ -12,6 +12,10 @@ export const errorAnswer = z
 
 export const id = z.string().refine(isId, 'Not an id').meta({ format: 'uuid' })
 
+export const instant = z.iso.datetime()
+
+export const count = z.number().int()
+
 export const idInPath = z.object({ id })
 
 /** A line that a person wrote. PostgreSQL takes no NUL, and the rest of the control characters would only forge lines. */

@@ -67,11 +67,15 @@ const guarded = (schema: FastifySchema = {}): FastifySchema => ({
   response: { 401: errorAnswer, 403: errorAnswer, ...(schema.response as object | undefined) },
 })
 
+/** The token that a request carries; undefined where the header is missing or holds none. */
+export const bearerOf = ({ authorization = '' }: FastifyRequest['headers']): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+
 /** What a request shows of itself; an undefined token is a header that holds none. */
 type Credentials = { readonly token: string | undefined } | { readonly session: string }
 
 function credentialsOf({ headers, cookies }: FastifyRequest): Credentials | undefined {
-  if (headers.authorization !== undefined) return { token: /^Bearer +(\S+)$/i.exec(headers.authorization)?.[1] }
+  if (headers.authorization !== undefined) return { token: bearerOf(headers) }
   const session = cookies[SESSION_COOKIE]
   return session === undefined ? undefined : { session }
 }

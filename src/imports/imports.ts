@@ -17,7 +17,7 @@ import type { SleepIngest } from '../sleep/sleep.ts'
 import { vendors, type GarminSummary, type OpenVendor, type VendorName } from '../vendors/vendors.ts'
 import type { Problem } from './cursor.ts'
 import type { Ending } from './fetching.ts'
-import { importLifecycle, type ImportStatus } from './job-lifecycle.ts'
+import { importStatuses, type ImportStatus } from './job-lifecycle.ts'
 import { JobStore, type ImportJob, type ImportType } from './job-store.ts'
 import { storePushed } from './garmin-push.ts'
 import { NOUNS, runImporter } from './importers.ts'
@@ -26,7 +26,8 @@ import { dueForImport } from './polling.ts'
 import { Run } from './run.ts'
 import { IMPORT_BELL, ImportWorker } from './worker.ts'
 
-export { importLifecycle } from './job-lifecycle.ts'
+export { importLifecycle, importStatuses } from './job-lifecycle.ts'
+export { IMPORT_TYPES } from './job-store.ts'
 export { importsEraser } from './eraser.ts'
 
 export interface ImportsParts {
@@ -67,7 +68,7 @@ export interface ImportView {
 interface ImportGauge {
   readonly name: string
   readonly help: string
-  readonly labels: { readonly status: string }
+  readonly labels: { readonly status: ImportStatus }
   readonly value: number
 }
 
@@ -161,11 +162,11 @@ export class Imports {
 
   async gauges(): Promise<ImportGauge[]> {
     const counts = await this.#store.byStatus()
-    return Object.keys(importLifecycle.states).map(status => ({
+    return importStatuses.map(status => ({
       name: 'paceline_import_status',
       help: 'Imports by status',
       labels: { status },
-      value: counts.get(status as ImportStatus) ?? 0,
+      value: counts.get(status) ?? 0,
     }))
   }
 

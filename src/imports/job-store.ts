@@ -27,7 +27,8 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
   'byStatus',
 ])
 
-export type ImportType = 'full' | 'incremental'
+export const IMPORT_TYPES = ['full', 'incremental'] as const
+export type ImportType = (typeof IMPORT_TYPES)[number]
 /** No permit; no budget service; a vendor in trouble; a vendor that was asked to send and will; a fault of ours. */
 export type PauseCause = 'quota' | 'budget' | 'vendor' | 'push' | 'fault'
 

@@ -2,7 +2,8 @@
 import type { RateLimited, RateReport, VendorName, Window } from '../vendors/vendors.ts'
 
 /** `live`: somebody waits, or an event came in; `backfill` fills the gaps and yields. */
-export type CallClass = 'live' | 'backfill'
+export const CALL_CLASSES = ['live', 'backfill'] as const
+export type CallClass = (typeof CALL_CLASSES)[number]
 
 export interface PermitNeed {
   readonly vendor: VendorName

@@ -24,7 +24,7 @@ import { Turns, type Asker } from './turns.ts'
 export { quotaEraser } from './eraser.ts'
 export type { QuotaSettings } from './meters.ts'
 export { KEPT_DAYS, type VendorState, type VendorUsage } from './overview.ts'
-export { unmetered } from './permit.ts'
+export { CALL_CLASSES, unmetered } from './permit.ts'
 export type { BackfillRank, CallClass, Permit, PermitAnswer, PermitNeed, PermitSource, Spent } from './permit.ts'
 
 export interface QuotaParts {

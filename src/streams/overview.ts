@@ -3,7 +3,7 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import type { Quota, VendorState } from '../quota/quota.ts'
-import { streamStatuses, type StreamStatus } from './stream-lifecycle.ts'
+import { STREAM_STATUSES, type StreamStatus } from '../activities/activities.ts'
 import { ATTEMPTS_MAX } from './stream-store.ts'
 
 const sql = loadQueries(new URL('overview.sql', import.meta.url), ['statuses', 'retries', 'athletes'])
@@ -71,7 +71,7 @@ export class Overview {
 
   async #statuses(): Promise<Counts> {
     const rows = await this.#parts.database.query<{ status: StreamStatus; count: number }>(sql.statuses)
-    const none = streamStatuses.map(status => [status, 0] as const)
+    const none = STREAM_STATUSES.map(status => [status, 0] as const)
     return Object.fromEntries([...none, ...rows.map(({ status, count }) => [status, count] as const)]) as Counts
   }
 }

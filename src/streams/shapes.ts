@@ -2,7 +2,7 @@
 // the cached one out of date.
 import { loadQueries, type Database } from '../db/db.ts'
 import { SHAPE_VERSION, shapeOf, type Shape, type ShapeChannels } from '../shape/shape.ts'
-import type { StreamStatus } from './stream-lifecycle.ts'
+import type { StreamStatus } from '../activities/activities.ts'
 
 const sql = loadQueries(new URL('shapes.sql', import.meta.url), ['cached', 'channels', 'keep'])
 

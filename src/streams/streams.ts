@@ -22,7 +22,7 @@ import type { Lock } from './lock.ts'
 import { Overview, type StreamsGauge, type StreamsOverview } from './overview.ts'
 import { isStuck, retryAt } from './reasons.ts'
 import { Shapes, type ShapeRead } from './shapes.ts'
-import type { StreamStatus } from './stream-lifecycle.ts'
+import type { StreamStatus } from '../activities/activities.ts'
 import { StreamStore, type Order } from './stream-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 
@@ -32,7 +32,8 @@ export type { Lock } from './lock.ts'
 export { RedisLock } from './lock-redis.ts'
 export { RowLock } from './lock-rows.ts'
 export { REASONS } from './reasons.ts'
-export { streamLifecycle, type StreamStatus } from './stream-lifecycle.ts'
+export { streamLifecycle } from './stream-lifecycle.ts'
+export type { StreamStatus } from '../activities/activities.ts'
 
 export interface StreamsParts {
   readonly database: Database

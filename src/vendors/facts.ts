@@ -7,9 +7,11 @@ export type VendorName = (typeof vendorNames)[number]
 /** When a window begins: on the clock's quarters, at midnight UTC, at every instant (it rolls), or the vendor does not say. */
 type Alignment = 'clock-quarter' | 'midnight-utc' | 'rolling' | 'unknown'
 
+/** As `GET /v1/quota` names them. */
+export const windowNames = ['minute', '5min', '15min', 'hour', 'day'] as const
+
 export interface Window {
-  /** As `GET /v1/quota` names it. */
-  readonly name: 'minute' | '5min' | '15min' | 'hour' | 'day'
+  readonly name: (typeof windowNames)[number]
   readonly seconds: number
   /** Until the vendor's headers or the configuration say otherwise. */
   readonly limit: number

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { migrate, type Database } from '../../src/db/db.ts'
 import { pairs, type Lifecycle } from '../../src/kernel/lifecycle.ts'
-import { streamLifecycle, streamStatuses as states, type StreamStatus } from '../../src/streams/stream-lifecycle.ts'
+import { STREAM_STATUSES as states, type StreamStatus } from '../../src/activities/activities.ts'
+import { streamLifecycle } from '../../src/streams/stream-lifecycle.ts'
 import { driftCheckFor } from './lifecycle.contract.ts'
 
 const COLUMNS = { stream_fetch_error: "'no'", stream_fetch_deferred_until: 'now()' } as const

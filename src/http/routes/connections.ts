@@ -2,18 +2,17 @@
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
 import { vendorNames } from '../../vendors/vendors.ts'
-import type { Connection, Receipt } from '../../accounts/accounts.ts'
-import { errorAnswer, id, listOf, pageAsked, pageOf } from '../answers.ts'
+import { CONNECTION_STATUSES, type Connection, type Receipt } from '../../accounts/accounts.ts'
+import { errorAnswer, id, instant, listOf, pageAsked, pageOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 import { guessable } from '../protection.ts'
 
 const vendor = z.enum(vendorNames)
 const vendorInPath = z.object({ vendor })
 const word = z.string().max(2_000).optional()
-const instant = z.iso.datetime()
 const connection = z.object({
   vendor,
-  status: z.enum(['active', 'needs_reauth']),
+  status: z.enum(CONNECTION_STATUSES),
   scopes: z.array(z.string()).describe('What the athlete granted'),
   missingScopes: z.array(z.string()).describe('What is needed and was not granted'),
   vendorAthleteId: z.string(),

@@ -1,20 +1,17 @@
 // The athlete's imports: asking for one, and how it goes.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
-import { importLifecycle, type ImportView } from '../../imports/imports.ts'
+import { IMPORT_TYPES, importLifecycle, importStatuses, type ImportView } from '../../imports/imports.ts'
 import { vendorNames, vendors, type VendorName } from '../../vendors/vendors.ts'
-import { errorAnswer, id, idInPath, listOf, pageAsked, pageOf } from '../answers.ts'
+import { count, errorAnswer, id, idInPath, instant, listOf, pageAsked, pageOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 import type { LiveKind } from '../feed.ts'
-
-const instant = z.iso.datetime()
-const count = z.number().int()
 
 const importAnswer = z.object({
   id,
   vendor: z.enum(vendorNames),
-  type: z.enum(['full', 'incremental']),
-  status: z.enum(['queued', 'started', 'rate_limited', 'completed', 'failed']),
+  type: z.enum(IMPORT_TYPES),
+  status: z.enum(importStatuses),
   progress: z.object({
     listed: count.describe('Activities, nights or check-ins that are here to see'),
     detailed: count.describe('Those with their details'),
@@ -38,7 +35,7 @@ export function importRoutes(app: App, { imports }: HttpParts): void {
     tags,
     body: z.object({
       vendor: z.enum(vendorNames),
-      type: z.enum(['full', 'incremental']),
+      type: z.enum(IMPORT_TYPES),
       restart: z.boolean().optional().describe('Begin anew instead of going on where the last one stopped'),
     }),
     response: { 200: importAnswer, 202: importAnswer, 400: errorAnswer, 409: errorAnswer },

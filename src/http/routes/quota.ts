@@ -1,33 +1,26 @@
 // How much of each vendor's quota is left: for an athlete with their own token's pools, for the operator with who spent it.
 import { z } from 'zod'
-import { KEPT_DAYS, type VendorState, type VendorUsage } from '../../quota/quota.ts'
-import { vendorNames } from '../../vendors/vendors.ts'
-import { errorAnswer, id, listOf } from '../answers.ts'
+import { CALL_CLASSES, KEPT_DAYS, type VendorState, type VendorUsage } from '../../quota/quota.ts'
+import { vendorNames, windowNames } from '../../vendors/vendors.ts'
+import { count, errorAnswer, id, instant, listOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
 const vendor = z.enum(vendorNames)
-const instant = z.iso.datetime()
-const windowName = z.enum(['minute', '5min', '15min', 'hour', 'day'])
-const count = z.number().int()
+const windowName = z.enum(windowNames)
+
+export const windowState = z.object({
+  window: windowName,
+  limit: count.describe('What the vendor allows, as it last said'),
+  allowed: count.describe('What Paceline allows itself of it'),
+  used: count.describe('Counted in the present window; never below what the vendor itself counted'),
+  remaining: count,
+  resetAt: instant,
+  closed: z.boolean().describe('The vendor said "too many": nothing is sent until it resets'),
+})
 
 const state = z.object({
   vendor,
-  pools: z.array(
-    z.object({
-      pool: z.string(),
-      windows: z.array(
-        z.object({
-          window: windowName,
-          limit: count.describe('What the vendor allows, as it last said'),
-          allowed: count.describe('What Paceline allows itself of it'),
-          used: count.describe('Counted in the present window; never below what the vendor itself counted'),
-          remaining: count,
-          resetAt: instant,
-          closed: z.boolean().describe('The vendor said "too many": nothing is sent until it resets'),
-        }),
-      ),
-    }),
-  ),
+  pools: z.array(z.object({ pool: z.string(), windows: z.array(windowState) })),
   nextBackfillAt: instant.nullable().describe('When filling the gaps may go on; null: now'),
 })
 
@@ -39,7 +32,7 @@ const usage = z.object({
   endpoints: z.array(
     z.object({
       endpoint: z.string(),
-      class: z.enum(['live', 'backfill']),
+      class: z.enum(CALL_CLASSES),
       calls: count,
       refused: count.describe('Answered with "too many"'),
     }),

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { PacelineError } from '../../kernel/errors.ts'
 import type { Identity } from '../../accounts/accounts.ts'
 import type { App, HttpParts } from '../app.ts'
+import { bearerOf } from '../identity.ts'
 
 export interface Simulated {
   readonly fetch: (request: Request) => Promise<Response>
@@ -21,8 +22,7 @@ export function simulatedRoutes(app: App, { accounts, simulated }: HttpParts): v
     scope.all('/_sim/*', { config: { audience: 'anyone', foreign: true }, schema: { hide: true } }, async (request, reply) => {
       const asked = requestOf(request)
       if (simulated.isControl(asked.method, new URL(asked.url).pathname)) {
-        const [, token = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? []
-        const identity = await accounts.identify(token)
+        const identity = await accounts.identify(bearerOf(request.headers) ?? '')
         if (identity?.kind !== 'operator') throw refusal(identity)
       }
       const answer = await simulated.fetch(asked)

@@ -3,17 +3,16 @@ import { z } from 'zod'
 import { STREAM_STATUSES } from '../../activities/activities.ts'
 import { PacelineError } from '../../kernel/errors.ts'
 import { REASONS, type StreamsAnswer } from '../../streams/streams.ts'
-import { errorAnswer, id, idInPath, text } from '../answers.ts'
+import { count, errorAnswer, id, idInPath, instant, text } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 import { sendJson } from '../compressed.ts'
 import type { LiveKind } from '../feed.ts'
+import { windowState } from './quota.ts'
 
 const LONGEST_WAIT_MS = 30_000
 const athletes = { config: { audience: 'athlete' }, tags: ['athlete'] } as const
 const operators = { config: { audience: 'operator' }, tags: ['admin'] } as const
 const status = z.enum(STREAM_STATUSES)
-const instant = z.iso.datetime()
-const count = z.number().int()
 const noActivity = (): PacelineError => new PacelineError('PACE_NOT_FOUND', 'There is no such activity.')
 
 const streamsAnswer = z.object({
@@ -118,18 +117,7 @@ const overview = z.object({
   status: byStatus,
   retries: z.record(z.string(), count).describe('Failed ones by the number of their attempts'),
   rateLimited24h: count.describe('Calls for streams that the vendor refused as too many in the last 24 hours'),
-  window: z
-    .object({
-      window: z.string(),
-      limit: count,
-      allowed: count,
-      used: count,
-      remaining: count,
-      resetAt: instant,
-      closed: z.boolean(),
-    })
-    .nullable()
-    .describe("The vendor's present short window"),
+  window: windowState.nullable().describe("The vendor's present short window"),
   stuck: count.describe('Failed for good, until somebody resets them'),
   athletes: z.array(byStatus.extend({ athleteId: id })),
 })

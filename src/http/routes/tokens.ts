@@ -1,12 +1,12 @@
 // The athlete's own API tokens: to see and to revoke. They are made by the operator (admin routes).
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
-import { errorAnswer, id, idInPath, listOf, pageAsked, pageOf } from '../answers.ts'
+import { errorAnswer, id, idInPath, instant, listOf, pageAsked, pageOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
 export function tokenRoutes(app: App, { accounts }: HttpParts): void {
   const config = { audience: 'athlete' } as const
-  const token = z.object({ id, createdAt: z.iso.datetime() })
+  const token = z.object({ id, createdAt: instant })
 
   const list = {
     summary: 'My API tokens',
