@@ -1,5 +1,6 @@
 // Spans of time that the tests name.
-export const MINUTE_MS = 60_000
+import { MINUTE_MS } from '../src/kernel/durations.ts'
+
+export { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/kernel/durations.ts'
+
 export const QUARTER_MS = 15 * MINUTE_MS
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
