@@ -1,14 +1,14 @@
-// The fastest metres and the strongest minutes, wherever in the activity they are. Time runs on through pauses, as it does in a
-// race. Both ends of a window slide along together, so each distance or duration costs one pass.
+// The fastest distances and the strongest durations of an activity, wherever in it they are. Time runs on during pauses, as it
+// does in a race. Two indices slide over the samples, so each distance or duration costs one pass.
 import type { BestEffort } from './result.ts'
+import type { Samples } from './samples.ts'
 import { at, rounded } from './series.ts'
 import { TRAITS, type SportKind } from './sports.ts'
-import type { Tape } from './tape.ts'
 import { paceOf, type Totals } from './totals.ts'
 
-type Named = readonly [name: string, size: number]
+type NamedSize = readonly [name: string, size: number]
 
-const RUN: readonly Named[] = [
+const RUN: readonly NamedSize[] = [
   ['400 m', 400],
   ['800 m', 800],
   ['1 km', 1000],
@@ -18,13 +18,13 @@ const RUN: readonly Named[] = [
   ['half marathon', 21_097.5],
   ['marathon', 42_195],
 ]
-const DISTANCES: Readonly<Record<SportKind, readonly Named[]>> = {
+const DISTANCES: Readonly<Record<SportKind, readonly NamedSize[]>> = {
   run: RUN,
   ride: [['5 km', 5000], ['10 km', 10_000], ['20 km', 20_000], ['40 km', 40_000], ['100 km', 100_000]],
   swim: [['100 m', 100], ['400 m', 400], ['1 km', 1000], ['1500 m', 1500], ['3.8 km', 3800]],
   other: [['1 km', 1000], ['5 km', 5000], ['10 km', 10_000]],
 } // prettier-ignore
-const DURATIONS: readonly Named[] = [
+const DURATIONS: readonly NamedSize[] = [
   ['5 s', 5],
   ['1 min', 60],
   ['5 min', 300],
@@ -32,37 +32,42 @@ const DURATIONS: readonly Named[] = [
   ['60 min', 3600],
 ]
 
-interface Window {
+interface BestSpan {
   readonly from: number
   readonly to: number
 }
 
-/** A stretch of samples from `first` to `last` in which no step is a fault of the recording. */
-interface Sound {
+/** Samples from `first` to `last`, both included. */
+interface SampleRange {
   readonly first: number
   readonly last: number
 }
 
-/** A jump of the distance ends one stretch and begins the next: no record is run through it. */
-function soundStretches({ time, distance, kind }: Tape): Sound[] {
+/** Ranges without a jump of the distance: a jump is an error of the recording, and no best effort may contain one. */
+function validRanges({ time, distance, kind }: Samples): SampleRange[] {
   if (distance === undefined) return []
-  const stretches: Sound[] = []
+  const ranges: SampleRange[] = []
   let first = 0
   for (let index = 1; index <= time.length; index++) {
     const metres = index < time.length ? at(distance, index) - at(distance, index - 1) : Infinity
     if (metres <= TRAITS[kind].fastestMps * 1.5 * (at(time, index) - at(time, index - 1)) + 5) continue
-    if (index - 1 > first) stretches.push({ first, last: index - 1 })
+    if (index - 1 > first) ranges.push({ first, last: index - 1 })
     first = index
   }
-  return stretches
+  return ranges
 }
 
 /**
- * The shortest window of `xs` over which `ys` grows by `size`. Both never fall and are straight between samples, so the best
- * window begins or ends at a sample.
+ * The shortest span of `xs` over which `ys` grows by `size`. Both never fall and are linear between samples, so the best span
+ * begins or ends at a sample.
  */
-export function shortestWindow(xs: Float64Array, ys: Float64Array, { first, last }: Sound, size: number): Window | undefined {
-  let best: Window | undefined
+export function shortestWindow(
+  xs: Float64Array,
+  ys: Float64Array,
+  { first, last }: SampleRange,
+  size: number,
+): BestSpan | undefined {
+  let best: BestSpan | undefined
   const offer = (from: number, to: number): void => {
     if (best === undefined || to - from < best.to - best.from - 1e-9) best = { from, to }
   }
@@ -77,17 +82,17 @@ export function shortestWindow(xs: Float64Array, ys: Float64Array, { first, last
   return best
 }
 
-/** Where between `left` and its successor `ys` has the value. */
+/** The `x` between `left` and the next sample at which `ys` has the value. */
 function crossing(xs: Float64Array, ys: Float64Array, left: number, value: number): number {
   const rise = at(ys, left + 1) - at(ys, left)
   return rise > 0 ? at(xs, left) + ((value - at(ys, left)) / rise) * (at(xs, left + 1) - at(xs, left)) : at(xs, left)
 }
 
-function fastest(tape: Tape, stretches: readonly Sound[], [name, metres]: Named): BestEffort[] {
-  const { distance, time, originS, kind } = tape
+function fastest(samples: Samples, ranges: readonly SampleRange[], [name, metres]: NamedSize): BestEffort[] {
+  const { distance, time, originS, kind } = samples
   if (distance === undefined) return []
-  const [best] = stretches
-    .map(stretch => shortestWindow(time, distance, stretch, metres))
+  const [best] = ranges
+    .map(range => shortestWindow(time, distance, range, metres))
     .filter(window => window !== undefined)
     .toSorted((a, b) => a.to - a.from - (b.to - b.from))
   if (best === undefined || metres / (best.to - best.from) > TRAITS[kind].fastestMps) return []
@@ -105,8 +110,10 @@ function fastest(tape: Tape, stretches: readonly Sound[], [name, metres]: Named)
   ]
 }
 
-/** `joules` are running totals at `time`: straight in between, so again a best window begins or ends at a sample. */
-function strongest({ time, originS }: Tape, joules: Float64Array, [name, seconds]: Named): BestEffort[] {
+/**
+ * `joules` are running totals at `time`. They are linear between samples, so here too the best span begins or ends at a sample.
+ */
+function strongest({ time, originS }: Samples, joules: Float64Array, [name, seconds]: NamedSize): BestEffort[] {
   const length = time.at(-1) ?? 0
   if (length < seconds) return []
   let [most, fromS, left, right] = [-1, 0, 0, 0]
@@ -133,10 +140,10 @@ function strongest({ time, originS }: Tape, joules: Float64Array, [name, seconds
   ]
 }
 
-/** Rides by power where there is power; everything else, and rides without, by distance. */
-export function bestEffortsOf({ tape, watts }: Totals): BestEffort[] {
-  if (tape.time.length < 2) return []
-  if (tape.kind === 'ride' && watts) return DURATIONS.flatMap(duration => strongest(tape, watts.sums, duration))
-  const stretches = soundStretches(tape)
-  return DISTANCES[tape.kind].flatMap(distance => fastest(tape, stretches, distance))
+/** A ride with power is measured by power, everything else by distance. */
+export function bestEffortsOf({ samples, watts }: Totals): BestEffort[] {
+  if (samples.time.length < 2) return []
+  if (samples.kind === 'ride' && watts) return DURATIONS.flatMap(duration => strongest(samples, watts.sums, duration))
+  const ranges = validRanges(samples)
+  return DISTANCES[samples.kind].flatMap(distance => fastest(samples, ranges, distance))
 }

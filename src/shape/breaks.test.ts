@@ -1,16 +1,16 @@
-// Breaks: what is taken out before intervals are looked for, and how long it took.
+// Breaks: what is excluded before intervals are looked for, and how long each break lasts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recording, type Stretch } from '../../test/recording.ts'
-import { breakAfter, doingOf, type Doing } from './breaks.ts'
-import { cellsOf } from './cells.ts'
+import { activeCellsOf, breakAfter, type ActiveCells } from './breaks.ts'
 import { effortOf, type Effort } from './effort.ts'
-import { tapeOf } from './tape.ts'
+import { gridOf } from './grid.ts'
+import { samplesOf } from './samples.ts'
 
-function doneIn(stretches: readonly Stretch[], kind: 'run' | 'ride' = 'run'): { doing: Doing; effort: Effort } {
-  const cells = cellsOf(tapeOf(kind, recording(stretches)))
+function activeIn(stretches: readonly Stretch[], kind: 'run' | 'ride' = 'run'): { active: ActiveCells; effort: Effort } {
+  const cells = gridOf(samplesOf(kind, recording(stretches)))
   const effort = effortOf(cells, true)
-  return { doing: doingOf(cells, effort), effort }
+  return { active: activeCellsOf(cells, effort), effort }
 }
 
 const slowly = (...speeds: number[]): Stretch[] => speeds.map(mps => ({ seconds: 1, mps }))
@@ -23,28 +23,28 @@ test('a stop is taken out with the seconds in which speed goes and comes back', 
     ...slowly(1, 2, 2.6),
     { seconds: 100, mps: 4 },
   ]
-  const { doing, effort } = doneIn(stop)
-  assert.equal(doing.breaks.length, 1)
-  assert(Math.abs((doing.breaks[0]?.seconds ?? 0) - 40) <= 2)
-  for (const cell of doing.cells) assert((effort.row[cell] ?? 0) > 3, `${cell}: ${effort.row[cell]}`)
-  assert(doing.cells.length > 185)
+  const { active, effort } = activeIn(stop)
+  assert.equal(active.breaks.length, 1)
+  assert(Math.abs((active.breaks[0]?.seconds ?? 0) - 40) <= 2)
+  for (const cell of active.cells) assert((effort.series[cell] ?? 0) > 3, `${cell}: ${effort.series[cell]}`)
+  assert(active.cells.length > 185)
 })
 
 test('a pause is a break without a cell, and coasting is one with power', () => {
-  const paused = doneIn([
+  const paused = activeIn([
     { seconds: 100, mps: 3 },
     { seconds: 90, mps: 0, isPaused: true },
     { seconds: 100, mps: 3 },
-  ]).doing
+  ]).active
   assert.deepEqual(paused.breaks, [{ from: 100, to: 100, seconds: 91 }])
-  const coasting = doneIn(
+  const coasting = activeIn(
     [
       { seconds: 200, mps: 9, watts: 200 },
       { seconds: 60, mps: 12, watts: 0 },
       { seconds: 200, mps: 9, watts: 200 },
     ],
     'ride',
-  ).doing
+  ).active
   assert.equal(coasting.breaks.length, 1)
 })
 

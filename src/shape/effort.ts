@@ -1,9 +1,9 @@
-// How hard it was, second by second, from the best channel there is: power, else speed freed from the slope, else the heart. It is
-// looked at on a logarithm, so that ten percent is the same step for everybody. Where nothing was done (standing, coasting) the
-// cells are idle and taken out: a red light is no recovery.
-import { resampled, stepsOf, type Cells } from './cells.ts'
+// Effort: how hard it was in each cell, from the best channel there is: power, else speed corrected for the slope, else heart
+// rate. It is compared as a logarithm, so ten percent is the same step for everybody. Cells in which the athlete stood or coasted
+// are marked as idle: a red light is not a recovery.
 import { flatFactor, riderWatts } from './grade.ts'
-import { at, despiked, filled, quantile, rowBy, smoothed } from './series.ts'
+import { resampled, sampleIndexByCell, type Grid } from './grid.ts'
+import { at, filled, medianFiltered, movingAverage, quantile, seriesBy } from './series.ts'
 import { TRAITS } from './sports.ts'
 
 export type EffortSource = 'power' | 'gradeAdjustedSpeed' | 'speed' | 'estimatedPower' | 'heartRate' | 'none'
@@ -11,12 +11,12 @@ export type EffortSource = 'power' | 'gradeAdjustedSpeed' | 'speed' | 'estimated
 export interface Effort {
   readonly source: EffortSource
   /** Watts, metres per second or beats a minute; one per cell. */
-  readonly row: Float64Array
+  readonly series: Float64Array
   readonly log: Float64Array
-  /** How much of `log` is owed to the slope, with what an error there would weigh: a step that goes with it is doubted. */
-  readonly hill: Float64Array
+  /** How far the slope may have falsified `log`. A step of `log` counts less by the step of this. */
+  readonly slopeError: Float64Array
   readonly isIdle: Uint8Array
-  /** The least step of `log` that can be told from chance. */
+  /** A smaller step of `log` may be chance. */
   readonly leastStep: number
 }
 
@@ -28,106 +28,112 @@ const LEAST_STEPS: Readonly<Record<EffortSource, number>> = {
   heartRate: 0.14,
   none: Infinity,
 }
-/** Of the slope's part in a step of a run's effort, this much may be the formula's error. */
-const RUN_HILL_DOUBT = 0.35
-/** Riders push on a climb: power that goes with the slope is the road's doing up to this, per unit of slope. */
-const RIDE_HILL_DOUBT = 6
-/** Below this share of the usual power the legs only turn along. */
+/** The share of the slope correction of a run that may be wrong. */
+const RUN_SLOPE_ERROR = 0.35
+/** Riders push on climbs. Per unit of slope, this much of the logarithm may be due to the climb and not to an interval. */
+const RIDE_SLOPE_ERROR = 6
+/** Below this share of the median power the rider coasts. */
 const COASTING_SHARE = 0.25
 const DESCENT = -0.015
 
 interface Source {
   readonly source: EffortSource
-  readonly row: Float64Array
-  readonly hill: Float64Array | undefined
+  readonly series: Float64Array
+  readonly slopeError: Float64Array | undefined
   readonly isIdle: (cell: number) => boolean
-  /** Added before the logarithm is taken, so that little more than nothing is not infinitely more. */
+  /** Added before the logarithm is taken, so that small values do not become huge negative ones. */
   readonly offset: number
 }
 
-type Rows = (row: Float64Array | undefined) => Float64Array | undefined
+type Resample = (series: Float64Array | undefined) => Float64Array | undefined
 
-/** The heart rate speaks only where the caller trusts it and nothing better does. */
-export function effortOf(cells: Cells, trustsHeartRate: boolean): Effort {
-  const steps = stepsOf(cells)
-  const rows: Rows = row => row && resampled(cells, steps, filled(row, cells.tape.time))
-  const isStill = (cell: number): boolean => cells.tape.isMoving[steps[cell] as number] === 0
-  const { source, row, hill, isIdle, offset } =
-    byPower(cells, rows) ?? bySpeed(cells, rows, isStill) ?? byHeart(cells, rows, trustsHeartRate) ?? byNothing(cells)
+/** The heart rate is used only if the caller trusts it and there is nothing better. */
+export function effortOf(grid: Grid, trustsHeartRate: boolean): Effort {
+  const sampleIndices = sampleIndexByCell(grid)
+  const resample: Resample = series => series && resampled(grid, sampleIndices, filled(series, grid.samples.time))
+  const isStill = (cell: number): boolean => grid.samples.isMoving[sampleIndices[cell] as number] === 0
+  const { source, series, slopeError, isIdle, offset } =
+    byPower(grid, resample) ?? bySpeed(grid, resample, isStill) ?? byHeart(grid, resample, trustsHeartRate) ?? byNothing(grid)
   return {
     source,
-    row,
-    log: rowBy(row.length, cell => Math.log(Math.max(at(row, cell), 0) + offset)),
-    hill: hill ?? new Float64Array(cells.count),
-    isIdle: new Uint8Array(row.length).map((_, cell) => (isIdle(cell) ? 1 : 0)),
+    series,
+    log: seriesBy(series.length, cell => Math.log(Math.max(at(series, cell), 0) + offset)),
+    slopeError: slopeError ?? new Float64Array(grid.count),
+    isIdle: new Uint8Array(series.length).map((_, cell) => (isIdle(cell) ? 1 : 0)),
     leastStep: LEAST_STEPS[source],
   }
 }
 
-function byPower({ tape }: Cells, rows: Rows): Source | undefined {
-  const watts = tape.kind === 'ride' ? rows(tape.watts) : undefined
+function byPower({ samples }: Grid, resample: Resample): Source | undefined {
+  const watts = samples.kind === 'ride' ? resample(samples.watts) : undefined
   if (watts === undefined) return undefined
   const usual = quantile(
     watts.filter(value => value > 20),
     0.5,
   )
   if (Number.isNaN(usual)) return undefined
-  const row = smoothed(despiked(watts), 3)
-  const hill = rows(tape.slope)?.map(slope => slope * RIDE_HILL_DOUBT)
-  return { source: 'power', row, hill, isIdle: cell => at(row, cell) < usual * COASTING_SHARE, offset: usual * 0.3 }
+  const series = movingAverage(medianFiltered(watts), 3)
+  const slopeError = resample(samples.slope)?.map(slope => slope * RIDE_SLOPE_ERROR)
+  return { source: 'power', series, slopeError, isIdle: cell => at(series, cell) < usual * COASTING_SHARE, offset: usual * 0.3 }
 }
 
-function bySpeed({ tape }: Cells, rows: Rows, isStill: (cell: number) => boolean): Source | undefined {
-  const speed = rows(tape.speed)
+function bySpeed({ samples }: Grid, resample: Resample, isStill: (cell: number) => boolean): Source | undefined {
+  const speed = resample(samples.speed)
   if (speed === undefined) return undefined
-  const { idleMps } = TRAITS[tape.kind]
-  const even = smoothed(despiked(speed), 2)
+  const { idleMps } = TRAITS[samples.kind]
+  const even = movingAverage(medianFiltered(speed), 2)
   const stands = (cell: number): boolean => at(speed, cell) < idleMps || isStill(cell)
-  const slopes = tape.kind === 'run' || tape.kind === 'ride' ? rows(tape.slope) : undefined
-  if (slopes === undefined) return { source: 'speed', row: even, hill: undefined, isIdle: stands, offset: 0.2 }
-  if (tape.kind === 'ride') return byPhysics(even, smoothed(slopes, 5), stands)
+  const slopes = samples.kind === 'run' || samples.kind === 'ride' ? resample(samples.slope) : undefined
+  if (slopes === undefined) return { source: 'speed', series: even, slopeError: undefined, isIdle: stands, offset: 0.2 }
+  if (samples.kind === 'ride') return byEstimatedPower(even, movingAverage(slopes, 5), stands)
   const factors = slopes.map(flatFactor)
-  const hill = factors.map(factor => Math.log(factor) * RUN_HILL_DOUBT)
+  const slopeError = factors.map(factor => Math.log(factor) * RUN_SLOPE_ERROR)
   return {
     source: 'gradeAdjustedSpeed',
-    row: even.map((mps, cell) => mps * at(factors, cell)),
-    hill,
+    series: even.map((mps, cell) => mps * at(factors, cell)),
+    slopeError,
     isIdle: stands,
     offset: 0.2,
   }
 }
 
-/** Downhill nobody can tell who pushes and who rolls, so it says nothing. */
-function byPhysics(speed: Float64Array, slopes: Float64Array, stands: (cell: number) => boolean): Source {
-  const row = smoothed(
+/** Descents count as idle: from speed and slope nobody can tell pedalling from rolling. */
+function byEstimatedPower(speed: Float64Array, slopes: Float64Array, stands: (cell: number) => boolean): Source {
+  const series = movingAverage(
     speed.map((mps, cell) => riderWatts(mps, at(slopes, cell))),
     7,
   )
   const usual = quantile(
-    row.filter(value => value > 20),
+    series.filter(value => value > 20),
     0.5,
   )
   return {
     source: 'estimatedPower',
-    row,
-    hill: slopes.map(slope => slope * RIDE_HILL_DOUBT),
+    series,
+    slopeError: slopes.map(slope => slope * RIDE_SLOPE_ERROR),
     isIdle: cell => stands(cell) || at(slopes, cell) < DESCENT,
     offset: Number.isNaN(usual) ? 100 : usual * 0.5,
   }
 }
 
-/** Beats above a resting heart's. */
-function byHeart({ tape }: Cells, rows: Rows, trustsHeartRate: boolean): Source | undefined {
-  const beats = trustsHeartRate ? rows(tape.heartRate) : undefined
+/** Beats above 45, about a resting heart rate. */
+function byHeart({ samples }: Grid, resample: Resample, trustsHeartRate: boolean): Source | undefined {
+  const beats = trustsHeartRate ? resample(samples.heartRate) : undefined
   if (beats === undefined) return undefined
-  const row = smoothed(despiked(beats), 4)
-  return { source: 'heartRate', row: row.map(bpm => Math.max(5, bpm - 45)), hill: undefined, isIdle: () => false, offset: 5 }
+  const series = movingAverage(medianFiltered(beats), 4)
+  return {
+    source: 'heartRate',
+    series: series.map(bpm => Math.max(5, bpm - 45)),
+    slopeError: undefined,
+    isIdle: () => false,
+    offset: 5,
+  }
 }
 
-const byNothing = ({ count }: Cells): Source => ({
+const byNothing = ({ count }: Grid): Source => ({
   source: 'none',
-  row: new Float64Array(count).fill(1),
-  hill: undefined,
+  series: new Float64Array(count).fill(1),
+  slopeError: undefined,
   isIdle: () => false,
   offset: 1,
 })

@@ -1,15 +1,15 @@
-// Hearts that are none, and what is not said about them.
+// Heart rates that are errors of the sensor, and what is then not said about them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recording } from '../../test/recording.ts'
 import { doubtsOf, type Doubt } from './heart-rate.ts'
+import { samplesOf } from './samples.ts'
 import { shapeOf, type ShapeChannels } from './shape.ts'
-import { tapeOf } from './tape.ts'
 
 const hour = recording([{ seconds: 3600, mps: 3 }])
 const withBeats = (beatAt: (second: number) => number | null): ShapeChannels => ({ ...hour, heartrate: hour.time.map(beatAt) })
 const waver = (second: number): number => Math.round(4 * Math.sin(second / 40) + (second % 3))
-const doubts = (channels: ShapeChannels): Doubt[] => doubtsOf(tapeOf('run', channels))
+const doubts = (channels: ShapeChannels): Doubt[] => doubtsOf(samplesOf('run', channels))
 
 const IMPLAUSIBLE: readonly (readonly [string, Doubt, (second: number) => number | null])[] = [
   ['a sensor that repeats its last value', 'flat', second => (second < 1500 ? 140 + waver(second) : 151)],

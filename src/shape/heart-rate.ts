@@ -1,41 +1,41 @@
-// Whether a heart rate can be believed, before anything is said about it; and how long it was in which zone. A strap that dries out,
-// a watch that counts steps for beats and a sensor that repeats its last value all look like hearts at first sight.
+// Whether a heart rate can be believed, before anything is said about it, and how long it was in which zone. A strap that dries
+// out, a watch that counts steps as beats, and a sensor that repeats its last value all look like heart rates at first sight.
 import type { Zone, Zones } from './result.ts'
+import type { Samples } from './samples.ts'
 import { at, rounded } from './series.ts'
-import type { Tape } from './tape.ts'
 
 export type Doubt = 'missing' | 'range' | 'flat' | 'jumps' | 'cadence'
 
 const [LEAST_BPM, MOST_BPM] = [30, 230]
 const LEAST_KNOWN_SHARE = 0.6
 const MOST_IMPOSSIBLE_SHARE = 0.02
-/** The same beat for three minutes, and so for a quarter of the time. */
+/** Flat: the same value for three minutes. It is doubted when a quarter of the time is flat. */
 const [FLAT_S, FLAT_SAMPLES, MOST_FLAT_SHARE] = [180, 30, 0.25]
-/** No heart changes by 25 beats within three seconds; a sensor may, rarely. */
+/** No heart changes by 25 beats a minute within three seconds. It is doubted from six such jumps an hour on, and four in all. */
 const [JUMP_BPM, JUMP_S, JUMPS_PER_HOUR, FEWEST_JUMPS] = [25, 3, 6, 4]
 const [LOCK_BPM, MOST_LOCKED_SHARE] = [2, 0.6]
 
 const isPossible = (bpm: number): boolean => bpm >= LEAST_BPM && bpm <= MOST_BPM
 
-/** Beats that can be; everything else is a hole. */
+/** Only possible values; every other one becomes a gap (NaN). */
 export const possibleBeats = (heartRate: Float64Array): Float64Array => heartRate.map(bpm => (isPossible(bpm) ? bpm : Number.NaN))
 
-/** Everything that speaks against the heart rate; nothing means that it is trusted. */
-export function doubtsOf(tape: Tape): Doubt[] {
-  const { heartRate } = tape
+/** All reasons to doubt the heart rate. It is trusted if there are none. */
+export function doubtsOf(samples: Samples): Doubt[] {
+  const { heartRate } = samples
   if (heartRate === undefined) return ['missing']
   const found: [Doubt, boolean][] = [
-    ['missing', shareOf(tape, index => at(heartRate, index) > 0) < LEAST_KNOWN_SHARE],
-    ['range', shareOf(tape, index => at(heartRate, index) > 0 && !isPossible(at(heartRate, index))) > MOST_IMPOSSIBLE_SHARE],
-    ['flat', flatShare(tape, heartRate) > MOST_FLAT_SHARE],
-    ['jumps', hasJumps(tape, heartRate)],
-    ['cadence', lockedShare(tape, heartRate) > MOST_LOCKED_SHARE],
+    ['missing', shareOf(samples, index => at(heartRate, index) > 0) < LEAST_KNOWN_SHARE],
+    ['range', shareOf(samples, index => at(heartRate, index) > 0 && !isPossible(at(heartRate, index))) > MOST_IMPOSSIBLE_SHARE],
+    ['flat', flatShare(samples, heartRate) > MOST_FLAT_SHARE],
+    ['jumps', hasJumps(samples, heartRate)],
+    ['cadence', cadenceLockShare(samples, heartRate) > MOST_LOCKED_SHARE],
   ]
   return found.filter(([, holds]) => holds).map(([doubt]) => doubt)
 }
 
-/** The share of the recorded time. */
-function shareOf({ time, isPause }: Tape, holds: (index: number) => boolean): number {
+/** The share of the recorded time in which the condition holds. */
+function shareOf({ time, isPause }: Samples, holds: (index: number) => boolean): number {
   let [seconds, held] = [0, 0]
   for (let index = 1; index < time.length; index++) {
     if (isPause[index] === 1) continue
@@ -46,18 +46,19 @@ function shareOf({ time, isPause }: Tape, holds: (index: number) => boolean): nu
   return seconds > 0 ? held / seconds : 0
 }
 
-function flatShare(tape: Tape, heartRate: Float64Array): number {
+function flatShare(samples: Samples, heartRate: Float64Array): number {
   const isFlat = new Uint8Array(heartRate.length)
   let from = 0
   for (let index = 1; index <= heartRate.length; index++) {
     if (index < heartRate.length && Math.abs(at(heartRate, index) - at(heartRate, from)) < 0.5) continue
-    if (index - from >= FLAT_SAMPLES && at(tape.time, index - 1) - at(tape.time, from) >= FLAT_S) isFlat.fill(1, from, index)
+    if (index - from >= FLAT_SAMPLES && at(samples.time, index - 1) - at(samples.time, from) >= FLAT_S)
+      isFlat.fill(1, from, index)
     from = index
   }
-  return shareOf(tape, index => isFlat[index] === 1)
+  return shareOf(samples, index => isFlat[index] === 1)
 }
 
-function hasJumps({ time, isPause }: Tape, heartRate: Float64Array): boolean {
+function hasJumps({ time, isPause }: Samples, heartRate: Float64Array): boolean {
   let jumps = 0
   for (let index = 1; index < time.length; index++) {
     const isNear = isPause[index] === 0 && at(time, index) - at(time, index - 1) <= JUMP_S
@@ -66,16 +67,16 @@ function hasJumps({ time, isPause }: Tape, heartRate: Float64Array): boolean {
   return jumps >= Math.max(FEWEST_JUMPS, (JUMPS_PER_HOUR * (time.at(-1) ?? 0)) / 3600)
 }
 
-/** Vendors count one foot or both. */
-const stepsOf = (count: number): number => (count < 120 ? count * 2 : count)
+/** Vendors count the steps of one foot or of both. */
+const stepsPerMinute = (count: number): number => (count < 120 ? count * 2 : count)
 
-/** How long the beats were the steps. */
-function lockedShare(tape: Tape, heartRate: Float64Array): number {
-  const { cadence, kind } = tape
+/** The share of the time in which the heart rate equals the step rate: the watch counted steps (cadence lock). */
+function cadenceLockShare(samples: Samples, heartRate: Float64Array): number {
+  const { cadence, kind } = samples
   if (cadence === undefined || kind !== 'run') return 0
   return shareOf(
-    tape,
-    index => at(cadence, index) > 0 && Math.abs(at(heartRate, index) - stepsOf(at(cadence, index))) <= LOCK_BPM,
+    samples,
+    index => at(cadence, index) > 0 && Math.abs(at(heartRate, index) - stepsPerMinute(at(cadence, index))) <= LOCK_BPM,
   )
 }
 
@@ -87,18 +88,18 @@ export interface ZoneOptions {
 }
 
 const SHARES = [0.6, 0.7, 0.8, 0.9]
-/** Of somebody of whom nothing is known; said as such in the answer. */
+/** Used when nothing is known about the athlete. The answer says that it is assumed. */
 const ASSUMED_MAX_BPM = 190
 
-export function zonesOf(tape: Tape, heartRate: Float64Array, options: ZoneOptions): Zones | null {
+export function zonesOf(samples: Samples, heartRate: Float64Array, options: ZoneOptions): Zones | null {
   const { basis, bounds, maxHeartRateBpm } = boundsOf(heartRate, options)
   const seconds = new Float64Array(bounds.length + 1)
-  for (let index = 1; index < tape.time.length; index++) {
+  for (let index = 1; index < samples.time.length; index++) {
     const bpm = at(heartRate, index)
-    if (tape.isPause[index] === 1 || Number.isNaN(bpm)) continue
+    if (samples.isPause[index] === 1 || Number.isNaN(bpm)) continue
     let zone = 0
     while (zone < bounds.length && bpm >= (bounds[zone] as number)) zone += 1
-    seconds[zone] = at(seconds, zone) + at(tape.time, index) - at(tape.time, index - 1)
+    seconds[zone] = at(seconds, zone) + at(samples.time, index) - at(samples.time, index - 1)
   }
   const items = Array.from(seconds, (value, index): Zone => {
     return { zone: index + 1, fromBpm: bounds[index - 1] ?? 0, belowBpm: bounds[index] ?? null, seconds: rounded(value) ?? 0 }

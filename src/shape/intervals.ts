@@ -1,94 +1,99 @@
-// Which of the stretches that stand out are intervals. One alone must be long; several must be of a kind; the easy running before
-// and after must not count among them because it is faster than a walk. Repetitions with a standing rest are one level from the
-// first to the last: they are cut at their breaks. Everything is in cells of recorded time.
-import { breakAfter, doingOf, RAMP_CELLS, type Break, type Doing } from './breaks.ts'
-import type { Cells } from './cells.ts'
+// Decides which peaks are intervals. A single one must be long; several must be alike; easy running before and after must not
+// count just because it is faster than a walk. Repetitions with standing rests form one peak, which is cut at its breaks. Peaks
+// are indices into the active cells; the result is in cells of the grid.
+import { activeCellsOf, breakAfter, RAMP_CELLS, type ActiveCells, type Break } from './breaks.ts'
+import type { Plateau } from './change-points.ts'
 import type { Effort } from './effort.ts'
-import { peakLength, reliefOf, type Peak, type Sought } from './peaks.ts'
-import type { Piece } from './pieces.ts'
-import { at, average, median, rowBy, spread } from './series.ts'
+import type { Grid } from './grid.ts'
+import { findPeaks, peakLength, type Peak, type PeakCriteria } from './peaks.ts'
+import { at, average, median, seriesBy, spread } from './series.ts'
 
-/** Cells from `from` up to and without `to`. */
-export interface Span {
+/** Cells from `from` to `to`, without `to`. */
+export interface CellRange {
   readonly from: number
   readonly to: number
 }
 
-export interface Surge extends Span {
+export interface Surge extends CellRange {
   readonly step: number
 }
 
 export interface Intervals {
-  readonly works: readonly Span[]
-  /** Stood out and were no interval. */
+  readonly works: readonly CellRange[]
+  /** Peaks that are no interval. */
   readonly surges: readonly Surge[]
-  /** How clearly the intervals stand out, as a step of the logarithm; 0 without any. */
+  /** How far the intervals stand out on average, as a step of the logarithm; 0 without any. */
   readonly step: number
   readonly noise: number
-  /** The whole as pieces of one level. */
-  readonly levels: readonly (Span & { readonly level: number })[]
+  /** The whole activity as plateaus. */
+  readonly levels: readonly (CellRange & { readonly level: number })[]
 }
 
-const lengthOf = ({ from, to }: Span): number => to - from
+const lengthOf = ({ from, to }: CellRange): number => to - from
 
 const SHORTEST_WORK_S = 10
 const SHORTEST_LONE_WORK_S = 180
 const MOST_LONE_SHARE = 0.6
-/** What is shorter must stand out more: 25 % for a stride. */
+/** A shorter peak must stand out more: by 25 %, as a stride does. */
 const SHORT_WORK_S = 40
 const SHORT_STEP = 0.22
-/** A first or last peak this far below the others is a warm-up or a cool-down beside a walk. */
+/** A first or last peak this far below the others is a warm-up or a cool-down that a walk separates from them. */
 const LESSER_STEP = 0.12
-/** A break of at least this much inside an interval makes two of it. */
+/** A break of this length inside an interval cuts it in two. */
 const CUTTING_BREAK_S = 15
 const FEWEST_CELLS = 30
-/** Where a slope begins, power that is computed from it is off for half a minute. */
+/** Estimated power is wrong for half a minute where a slope begins. */
 const SHORTEST_ESTIMATED_S = 60
 
-export function intervalsOf(grid: Cells, effort: Effort): Intervals {
-  const doing = doingOf(grid, effort)
-  if (doing.cells.length < FEWEST_CELLS) return { works: [], surges: [], step: 0, noise: 0, levels: [] }
-  const rowOf = (row: Float64Array): Float64Array => rowBy(doing.cells.length, index => at(row, doing.cells[index] as number))
-  const [row, hill] = [rowOf(effort.log), rowOf(effort.hill)]
-  const { peaks, pieces, noise } = reliefOf(row, hill, soughtIn(effort))
+export function intervalsOf(grid: Grid, effort: Effort): Intervals {
+  const active = activeCellsOf(grid, effort)
+  if (active.cells.length < FEWEST_CELLS) return { works: [], surges: [], step: 0, noise: 0, levels: [] }
+  const ofActiveCells = (series: Float64Array): Float64Array =>
+    seriesBy(active.cells.length, index => at(series, active.cells[index] as number))
+  const [series, slopeError] = [ofActiveCells(effort.log), ofActiveCells(effort.slopeError)]
+  const { peaks, plateaus, noise } = findPeaks(series, slopeError, criteriaFor(effort))
   const likely = peaks.filter(peak => isLongEnough(peak, effort, grid.cellS))
-  const isInParts = (peak: Peak): boolean => isRegular(cutAtBreaks(spanOf(doing, peak), doing.breaks).map(lengthOf), REPS_SPREAD)
-  const found = worksAmong({ peaks: likely, row, cellS: grid.cellS, leastStep: effort.leastStep, isInParts })
-  const alike = withTheirLike(found, row, hill, effort)
-  const chosen = effort.source === 'heartRate' && !isRegular(alike.map(peakLength), BEATS_SPREAD) ? [] : alike
-  const works = chosen.length > 0 ? chosen.flatMap(peak => cutAtBreaks(spanOf(doing, peak), doing.breaks)) : boutsOf(grid, doing)
+  const isCutIntoReps = (peak: Peak): boolean =>
+    isRegular(cutAtBreaks(cellRangeOf(active, peak), active.breaks).map(lengthOf), REPS_SPREAD)
+  const found = worksAmong({ peaks: likely, series, cellS: grid.cellS, leastStep: effort.leastStep, isCutIntoReps })
+  const alike = withSimilarPeaks(found, series, slopeError, effort)
+  const chosen = effort.source === 'heartRate' && !isRegular(alike.map(peakLength), HEART_RATE_SPREAD) ? [] : alike
+  const works =
+    chosen.length > 0
+      ? chosen.flatMap(peak => cutAtBreaks(cellRangeOf(active, peak), active.breaks))
+      : intervalsByRests(grid, active)
   const isChosen = new Set(chosen)
   return {
     works,
     surges: peaks
       .filter(peak => !isChosen.has(peak) && peakLength(peak) * grid.cellS < SHORTEST_LONE_WORK_S)
-      .map(peak => ({ ...spanOf(doing, peak), step: peak.step })),
+      .map(peak => ({ ...cellRangeOf(active, peak), step: peak.step })),
     step: chosen.length > 0 ? average(chosen.map(({ step }) => step)) : 0,
     noise,
-    levels: levelsOf(doing, pieces),
+    levels: levelsOf(active, plateaus),
   }
 }
 
-/** A heart follows with half a minute's delay: it has no steep flanks, and no noise worth the name. */
-const soughtIn = ({ leastStep, source }: Effort): Sought =>
+/** The heart rate follows effort with a delay of half a minute, so it has no steep flanks and hardly any noise. */
+const criteriaFor = ({ leastStep, source }: Effort): PeakCriteria =>
   source === 'heartRate' ? { leastStep, noiseTimes: 0, steepShare: -Infinity } : { leastStep, noiseTimes: 2.5, steepShare: 0.5 }
 
 const FEWEST_ALIKE = 2
 const ALIKE_LENGTH = 0.2
 const ALIKE_LEVEL = 0.15
 
-/** Where repetitions are found, others of the same length and level are believed more easily: nobody skips the fourth of six. */
-function withTheirLike(works: Peak[], row: Float64Array, hill: Float64Array, { leastStep }: Effort): Peak[] {
+/** Next to repetitions, a weaker peak of the same length and level counts too: nobody skips the fourth of six. */
+function withSimilarPeaks(works: Peak[], series: Float64Array, slopeError: Float64Array, { leastStep }: Effort): Peak[] {
   const lengths = works.map(peakLength)
   if (works.length < FEWEST_ALIKE || !(spread(lengths) < ALIKE_LENGTH)) return works
   const [length, level] = [median(lengths), median(works.map(work => work.level))]
   const bold = { leastStep: leastStep * 0.7, noiseTimes: 1.5, steepShare: 0.3 }
-  const { peaks } = reliefOf(
-    row,
-    hill.map(value => value * 0.5),
+  const { peaks } = findPeaks(
+    series,
+    slopeError.map(value => value * 0.5),
     bold,
   )
-  const isWork = new Uint8Array(row.length)
+  const isWork = new Uint8Array(series.length)
   for (const work of works) isWork.fill(1, work.from, work.to)
   const others = peaks.filter(
     peak =>
@@ -107,52 +112,52 @@ function isLongEnough(peak: Peak, { source }: Effort, cellS: number): boolean {
 
 interface Candidates {
   readonly peaks: readonly Peak[]
-  readonly row: Float64Array
+  readonly series: Float64Array
   readonly cellS: number
   readonly leastStep: number
-  /** Breaks cut it into parts of one length. */
-  readonly isInParts: (peak: Peak) => boolean
+  /** Whether breaks cut the peak into parts of about one length. */
+  readonly isCutIntoReps: (peak: Peak) => boolean
 }
 
-function worksAmong({ peaks, row, cellS, leastStep, isInParts }: Candidates): Peak[] {
+function worksAmong({ peaks, series, cellS, leastStep, isCutIntoReps }: Candidates): Peak[] {
   const usual = median(peaks.map(({ level }) => level))
   const isOuter = (peak: Peak, index: number): boolean =>
-    index === 0 || index === peaks.length - 1 || peak.from === 0 || peak.to === row.length
+    index === 0 || index === peaks.length - 1 || peak.from === 0 || peak.to === series.length
   const likely = peaks.filter((peak, index) => !isOuter(peak, index) || peak.level >= usual - LESSER_STEP)
-  const works = aboveTheRest(likely, row, leastStep)
+  const works = aboveTheRest(likely, series, leastStep)
   const inner = works.filter(({ before, after }) => before !== undefined && after !== undefined)
   if (inner.length === 0) return []
-  if (works.length === 1) return inner.filter(peak => isInParts(peak) || isLoneWork(peakLength(peak), row.length, cellS))
-  return isMostlyWork(works, row.length) && !isRegular(works.map(peakLength)) ? [] : [...works]
+  if (works.length === 1) return inner.filter(peak => isCutIntoReps(peak) || isLoneWork(peakLength(peak), series.length, cellS))
+  return isMostlyWork(works, series.length) && !isRegular(works.map(peakLength)) ? [] : [...works]
 }
 
-/** What takes most of the time is not an effort within the run but the run. */
+/** A peak that takes most of the time is the run itself, not an interval in it. */
 const isLoneWork = (length: number, whole: number, cellS: number): boolean =>
   length * cellS >= SHORTEST_LONE_WORK_S && length <= MOST_LONE_SHARE * whole
 
-/** Between two dips everything stands out; an interval stands out from most of what is none as well. */
-function aboveTheRest(works: readonly Peak[], row: Float64Array, leastStep: number): readonly Peak[] {
-  const isWork = new Uint8Array(row.length)
+/** Everything between two dips is a peak. An interval is also higher than the median of everything outside the peaks. */
+function aboveTheRest(works: readonly Peak[], series: Float64Array, leastStep: number): readonly Peak[] {
+  const isWork = new Uint8Array(series.length)
   for (const { from, to } of works) isWork.fill(1, from, to)
-  const rest = median(row.filter((_, index) => isWork[index] === 0))
+  const rest = median(series.filter((_, index) => isWork[index] === 0))
   return Number.isNaN(rest) ? works : works.filter(({ level }) => level - rest >= leastStep)
 }
 
-/** Hardly anything but peaks: a steady run with a few walks in it, unless it goes by the clock. */
+/** Hardly anything but peaks: a steady run with a few walks, unless the peaks are regular. */
 function isMostlyWork(works: readonly Peak[], length: number): boolean {
   return works.reduce((sum, peak) => sum + peakLength(peak), 0) > 0.85 * length
 }
 
 const CLOCK_SPREAD = 0.12
-/** Repetitions of one distance take a little longer or shorter. */
+/** Repetitions of one distance differ a little in time. */
 const REPS_SPREAD = 0.2
-/** A heart blurs the edges, so that only a pattern can be believed. */
-const BEATS_SPREAD = 0.3
+/** The heart rate blurs the edges, so only a regular pattern is believed. */
+const HEART_RATE_SPREAD = 0.3
 
 const isRegular = (lengths: readonly number[], most = CLOCK_SPREAD): boolean => lengths.length >= 3 && spread(lengths) < most
 
-/** Where a peak meets a break, it reaches up to it: the seconds of getting going are part of the interval. */
-function spanOf({ cells, breaks }: Doing, { from, to }: Pick<Peak, 'from' | 'to'>): Span {
+/** A peak beside a break reaches up to it: the seconds of getting up to speed belong to the interval. */
+function cellRangeOf({ cells, breaks }: ActiveCells, { from, to }: Pick<Peak, 'from' | 'to'>): CellRange {
   const [first, last] = [cells[from] as number, cells[to - 1] as number]
   const [before, after] = [breaks[breakAfter(breaks, first) - 1], breaks[breakAfter(breaks, last)]]
   return {
@@ -161,8 +166,8 @@ function spanOf({ cells, breaks }: Doing, { from, to }: Pick<Peak, 'from' | 'to'
   }
 }
 
-function cutAtBreaks(span: Span, breaks: readonly Break[]): Span[] {
-  const parts: Span[] = []
+function cutAtBreaks(span: CellRange, breaks: readonly Break[]): CellRange[] {
+  const parts: CellRange[] = []
   let { from } = span
   for (let index = breakAfter(breaks, span.from); index < breaks.length; index++) {
     const cut = breaks[index] as Break
@@ -175,23 +180,23 @@ function cutAtBreaks(span: Span, breaks: readonly Break[]): Span[] {
 }
 
 const SHORTEST_REST_S = 8
-const FEWEST_BOUTS = 4
+const FEWEST_BY_RESTS = 4
 
-/** Lengths in a pool, sets of a workout: one level, but with rests by the clock. Red lights are not that regular. */
-function boutsOf(grid: Cells, { breaks, cells }: Doing): Span[] {
+/** Lengths in a pool and sets in a gym: all of one level, but with regular rests. Red lights are not that regular. */
+function intervalsByRests(grid: Grid, { breaks, cells }: ActiveCells): CellRange[] {
   const rests = breaks.filter(({ seconds }) => seconds >= SHORTEST_REST_S)
   const [first, last] = [cells[0] as number, (cells.at(-1) as number) + 1]
   const bouts = rests
-    .map((rest, index): Span => ({ from: rests[index - 1]?.to ?? 0, to: rest.from }))
+    .map((rest, index): CellRange => ({ from: rests[index - 1]?.to ?? 0, to: rest.from }))
     .concat({ from: rests.at(-1)?.to ?? 0, to: grid.count })
     .map(({ from, to }) => ({ from: Math.max(from, first), to: Math.min(to, last) }))
     .filter(({ from, to }) => (to - from) * grid.cellS >= SHORTEST_WORK_S)
-  if (grid.tape.kind === 'ride' || bouts.length < FEWEST_BOUTS + (grid.tape.kind === 'run' ? 1 : 0)) return []
+  if (grid.samples.kind === 'ride' || bouts.length < FEWEST_BY_RESTS + (grid.samples.kind === 'run' ? 1 : 0)) return []
   const inner = rests.filter(({ from, to }) => from >= first && to <= last)
   const isByTheClock = isRegular(bouts.map(lengthOf)) && isRegular(inner.map(({ seconds }) => seconds))
   return isByTheClock ? bouts : []
 }
 
-function levelsOf({ cells }: Doing, pieces: readonly Piece[]): Intervals['levels'] {
-  return pieces.map(({ from, to, level }) => ({ from: cells[from] as number, to: (cells[to - 1] as number) + 1, level }))
+function levelsOf({ cells }: ActiveCells, plateaus: readonly Plateau[]): Intervals['levels'] {
+  return plateaus.map(({ from, to, level }) => ({ from: cells[from] as number, to: (cells[to - 1] as number) + 1, level }))
 }

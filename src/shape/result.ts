@@ -1,13 +1,13 @@
-// What is said about an activity's shape. Everything is JSON: what is not known is null, and nothing is NaN or undefined. Times are
-// seconds on the streams' own time, so that a chart of the streams can be marked with them.
+// The types of a shape, which is also what the API answers. Everything is JSON: what is not known is null, and nothing is NaN or
+// undefined. Times are seconds on the streams' own time, so a chart of the streams can be marked with them.
 
-/** Raised whenever the same streams may give another shape; what was kept under an older number is computed anew. */
+/** Raised whenever the same streams may give another shape. A shape kept under an older version is computed anew. */
 export const SHAPE_VERSION = 1
 
 export type SegmentKind = 'warm-up' | 'work' | 'recovery' | 'steady' | 'cool-down'
 
-/** What was done in a stretch of time. Averages are over moving time; those of the heart only where it can be trusted. */
-export interface Stretch {
+/** What was done in a span of time. Averages are over moving time. The heart rate is null unless it is trusted. */
+export interface SpanStats {
   readonly startS: number
   readonly endS: number
   readonly elapsedS: number
@@ -15,7 +15,7 @@ export interface Stretch {
   readonly distanceMeters: number | null
   readonly avgSpeedMps: number | null
   readonly avgPaceSPerKm: number | null
-  /** What the same effort would have given on the flat; runs only. */
+  /** The pace that the same effort would have given on the flat; runs only. */
   readonly avgGradeAdjustedPaceSPerKm: number | null
   readonly avgHeartRateBpm: number | null
   readonly avgPowerWatts: number | null
@@ -23,13 +23,13 @@ export interface Stretch {
   readonly climbMeters: number | null
 }
 
-/** Segments follow each other without a gap, from the first sample to the last. */
-export interface Segment extends Stretch {
+/** Segments follow each other without gaps, from the first sample to the last. */
+export interface Segment extends SpanStats {
   readonly kind: SegmentKind
 }
 
-/** A kilometre or a mile; the last one is what was left. */
-export interface Split extends Stretch {
+/** A kilometre or a mile. The last one is what was left. */
+export interface Split extends SpanStats {
   readonly index: number
 }
 
@@ -43,7 +43,7 @@ export interface Half {
 export interface Drift {
   readonly percent: number
   readonly effort: 'power' | 'gradeAdjustedSpeed' | 'speed'
-  /** Compared over all that moved between warm-up and cool-down, or from one interval to another. */
+  /** What was compared: the steady part between warm-up and cool-down, or the intervals. */
   readonly over: 'steady' | 'work'
   readonly firstHalf: Half
   readonly secondHalf: Half
@@ -79,7 +79,7 @@ export interface Zone {
 }
 
 export interface Zones {
-  /** Zones the caller gave, shares of the maximum the caller gave, or of an assumed one. */
+  /** Zones from the caller, or shares of a maximum from the caller, or shares of an assumed maximum. */
   readonly basis: 'given' | 'maximum' | 'assumed'
   readonly maxHeartRateBpm: number | null
   readonly items: readonly Zone[]
@@ -87,7 +87,7 @@ export interface Zones {
 
 export type MomentKind = 'surge' | 'fade' | 'drift-onset' | 'cadence-drop'
 
-/** Something worth a mark on the chart. The change is against what came before, or for a surge around it. */
+/** Something worth a mark on the chart. The change is relative to what came before; for a surge, to what surrounds it. */
 export interface Moment {
   readonly kind: MomentKind
   readonly startS: number
@@ -106,7 +106,7 @@ export interface Shape {
   readonly zones: Zones | null
   readonly moments: readonly Moment[]
   readonly heartRate: HeartRateTrust
-  /** From 0 to 1: how far the segments and the sentence are to be believed. */
+  /** From 0 to 1: how far the segments and the sentence can be believed. */
   readonly confidence: number
   readonly sentence: string
 }

@@ -1,33 +1,37 @@
-// The activity as named segments that follow each other without a gap: what came before the intervals, the intervals, what lay
-// between them, what came after. Without intervals it is steady, with an easier beginning or end where there clearly was one.
-import { beginS, finishS, type Cells } from './cells.ts'
-import type { Intervals, Span } from './intervals.ts'
+// The activity as named segments without gaps: before the intervals, the intervals, between them, after them. Without intervals
+// it is steady, with a warm-up or cool-down where the beginning or end was clearly easier.
+import { spanEndS, spanStartS, type Grid } from './grid.ts'
+import type { CellRange, Intervals } from './intervals.ts'
 import type { Segment, SegmentKind } from './result.ts'
 import { median } from './series.ts'
-import { stretchOf, type Totals } from './totals.ts'
+import { spanStats, type Totals } from './totals.ts'
 
-/** Seconds since the first sample. */
-export interface Section {
-  readonly kind: SegmentKind
+/** In seconds since the first sample. */
+export interface TimeSpan {
   readonly fromS: number
   readonly toS: number
 }
 
+/** A segment before its totals are known. */
+export interface Section extends TimeSpan {
+  readonly kind: SegmentKind
+}
+
 const LONGEST_WARM_UP_S = 2400
-/** Who runs ten times as long as the strides that follow did not warm up for them. */
+/** What lasts ten times as long as all intervals together is no warm-up for them, and no cool-down. */
 const WARM_UP_SHARE = 10
 const LONGEST_RECOVERY_S = 600
 const RECOVERY_SHARE = 3
 const SHORTEST_SECTION_S = 1
 
-export function sectionsOf(cells: Cells, intervals: Intervals): Section[] {
-  const lastS = cells.tape.time.at(-1) ?? 0
+export function sectionsOf(grid: Grid, intervals: Intervals): Section[] {
+  const lastS = grid.samples.time.at(-1) ?? 0
   const works = intervals.works.map(({ from, to }): Section => ({
     kind: 'work',
-    fromS: beginS(cells, from),
-    toS: finishS(cells, to),
+    fromS: spanStartS(grid, from),
+    toS: spanEndS(grid, to),
   }))
-  const between = works.length > 0 ? aroundWorks(works, lastS) : steadySections(cells, intervals, lastS)
+  const between = works.length > 0 ? aroundWorks(works, lastS) : steadySections(grid, intervals, lastS)
   return [...works, ...between].filter(({ fromS, toS }) => toS > fromS).toSorted((a, b) => a.fromS - b.fromS)
 }
 
@@ -54,18 +58,18 @@ const SHORTEST_WHOLE_S = 1200
 const EASIER_STEP = 0.1
 const LONGEST_SHARE = 0.35
 
-/** The longest piece is the run; one that is clearly easier at either end has its own name. */
-function steadySections(cells: Cells, { levels }: Intervals, lastS: number): Section[] {
+/** The longest plateau is the main part. A clearly easier first or last one is the warm-up or the cool-down. */
+function steadySections(grid: Grid, { levels }: Intervals, lastS: number): Section[] {
   const main = levels.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0]
   const [head, tail] = [levels[0], levels.at(-1)]
-  const isEasier = (piece: (Span & { level: number }) | undefined, seconds: number): boolean =>
-    piece !== undefined &&
+  const isEasier = (plateau: (CellRange & { level: number }) | undefined, seconds: number): boolean =>
+    plateau !== undefined &&
     main !== undefined &&
-    piece.level < main.level - EASIER_STEP &&
+    plateau.level < main.level - EASIER_STEP &&
     seconds < LONGEST_SHARE * lastS &&
     seconds >= 60
-  const headS = head ? finishS(cells, head.to) : 0
-  const tailS = tail ? beginS(cells, tail.from) : lastS
+  const headS = head ? spanEndS(grid, head.to) : 0
+  const tailS = tail ? spanStartS(grid, tail.from) : lastS
   const fromS = lastS >= SHORTEST_WHOLE_S && isEasier(head, headS) ? headS : 0
   const toS = lastS >= SHORTEST_WHOLE_S && isEasier(tail, lastS - tailS) ? tailS : lastS
   if (toS - fromS < SHORTEST_SECTION_S) return [{ kind: 'steady', fromS: 0, toS: lastS }]
@@ -77,4 +81,4 @@ function steadySections(cells: Cells, { levels }: Intervals, lastS: number): Sec
 }
 
 export const segmentsOf = (totals: Totals, sections: readonly Section[]): Segment[] =>
-  sections.map(({ kind, fromS, toS }) => ({ kind, ...stretchOf(totals, fromS, toS) }))
+  sections.map(({ kind, fromS, toS }) => ({ kind, ...spanStats(totals, fromS, toS) }))

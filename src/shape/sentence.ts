@@ -1,13 +1,13 @@
-// The activity in one plain sentence: what it was, how it went, and what the heart did, if the heart can be trusted. It says only
-// what the rest of the shape shows.
+// The activity in one plain sentence: what it was, how it went, and what the heart rate did, if it is trusted. It says only what
+// the rest of the shape shows.
 import { settledSpan } from './drift.ts'
 import type { Drift, Moment, Segment } from './result.ts'
 import type { Section } from './segments.ts'
 import { average, median, spread } from './series.ts'
-import { workOver, type Totals } from './totals.ts'
+import { effortOver, type Totals } from './totals.ts'
 import { commonSize, durationText, metresText, paceText, rangeText } from './wording.ts'
 
-export interface Told {
+export interface SentenceInput {
   /** What the activity is called: a run, a hike. */
   readonly noun: string
   readonly totals: Totals
@@ -17,16 +17,16 @@ export interface Told {
   readonly moments: readonly Moment[]
 }
 
-export function sentenceOf(told: Told): string {
-  const works = told.segments.filter(({ kind }) => kind === 'work')
+export function sentenceOf(input: SentenceInput): string {
+  const works = input.segments.filter(({ kind }) => kind === 'work')
   const parts =
     works.length > 0
-      ? [worksText(told, works), heartText(told), trendText(told, works)]
-      : [steadyText(told), pacingText(told), heartText(told)]
+      ? [worksText(input, works), heartText(input), trendText(input, works)]
+      : [steadyText(input), pacingText(input), heartText(input)]
   return parts.filter(part => part !== undefined).join(', ')
 }
 
-function worksText({ totals, segments }: Told, works: readonly Segment[]): string {
+function worksText({ totals, segments }: SentenceInput, works: readonly Segment[]): string {
   const size = sizeOf(works)
   const level = levelText(totals, works)
   if (works.length === 1) return `One effort of ${size ?? durationText(works[0]?.elapsedS ?? 0)}${level}`
@@ -47,14 +47,14 @@ function sizeOf(segments: readonly Segment[]): string | undefined {
 }
 
 /** A ride's intervals are named by their power. */
-function levelText({ tape, watts }: Totals, works: readonly Segment[]): string {
-  if (tape.kind !== 'ride' || watts === undefined) return ''
+function levelText({ samples, watts }: Totals, works: readonly Segment[]): string {
+  if (samples.kind !== 'ride' || watts === undefined) return ''
   return ` at ${Math.round(average(works.map(({ avgPowerWatts }) => avgPowerWatts ?? 0)))} W`
 }
 
 const [STANDING_SHARE, JOG_MPS] = [0.4, 1.9]
 
-function restText({ tape }: Totals, rests: readonly Segment[]): string {
+function restText({ samples }: Totals, rests: readonly Segment[]): string {
   const seconds = median(rests.map(({ elapsedS }) => elapsedS))
   const isStanding = median(rests.map(({ movingS, elapsedS }) => movingS / elapsedS)) < STANDING_SHARE
   const size =
@@ -64,24 +64,24 @@ function restText({ tape }: Totals, rests: readonly Segment[]): string {
           rests.map(({ elapsedS }) => elapsedS),
         )
       : sizeOf(rests)) ?? `about ${durationText(Math.round(seconds / 10) * 10)}`
-  if (isStanding || tape.kind === 'swim' || tape.kind === 'other') return `${size} rest`
-  if (tape.kind === 'ride' || tape.speed === undefined) return `${size} easy`
+  if (isStanding || samples.kind === 'swim' || samples.kind === 'other') return `${size} rest`
+  if (samples.kind === 'ride' || samples.speed === undefined) return `${size} easy`
   return `${size} ${median(rests.map(({ avgSpeedMps }) => avgSpeedMps ?? 0)) < JOG_MPS ? 'walk' : 'jog'}`
 }
 
 const STEADY_PERCENT = 5
 
-function heartText({ drift }: Told): string | undefined {
+function heartText({ drift }: SentenceInput): string | undefined {
   if (drift === null) return undefined
   if (Math.abs(drift.percent) < STEADY_PERCENT) return 'steady heart rate'
   const size = Math.round(Math.abs(drift.percent))
   return drift.percent > 0 ? `heart rate drifting up ${size} %` : `heart rate easing by ${size} %`
 }
 
-function trendText({ totals, sections, moments }: Told, works: readonly Segment[]): string | undefined {
+function trendText({ totals, sections, moments }: SentenceInput, works: readonly Segment[]): string | undefined {
   if (works.length < 3) return undefined
-  const levels = sections.filter(({ kind }) => kind === 'work').map(({ fromS, toS }) => workOver(totals, fromS, toS))
-  const rep = totals.tape.kind === 'ride' ? 'strongest' : 'fastest'
+  const levels = sections.filter(({ kind }) => kind === 'work').map(({ fromS, toS }) => effortOver(totals, fromS, toS))
+  const rep = totals.samples.kind === 'ride' ? 'strongest' : 'fastest'
   if (levels.some(Number.isNaN)) return undefined
   if (moments.some(({ kind }) => kind === 'fade')) return 'fading towards the end'
   if (levels.at(-1) === Math.max(...levels) && (levels.at(-1) ?? 0) > 1.01 * average(levels)) return `last rep ${rep}`
@@ -92,7 +92,7 @@ function trendText({ totals, sections, moments }: Told, works: readonly Segment[
 const SHORT_S = 60
 const HILLY_M_PER_KM = 10
 
-function steadyText({ noun, totals, segments }: Told): string {
+function steadyText({ noun, totals, segments }: SentenceInput): string {
   const sum = (key: 'elapsedS' | 'movingS' | 'distanceMeters' | 'climbMeters'): number =>
     segments.reduce((all, segment) => all + (segment[key] ?? 0), 0)
   const [seconds, metres, climb] = [sum('movingS'), sum('distanceMeters'), sum('climbMeters')]
@@ -112,24 +112,24 @@ function averageBeats({ heartRate }: Totals): number | undefined {
   return seconds > 0 ? sum / seconds : undefined
 }
 
-function speedText({ tape, watts }: Totals, metres: number, seconds: number): string {
+function speedText({ samples, watts }: Totals, metres: number, seconds: number): string {
   if (seconds <= 0) return ''
-  if (tape.kind === 'run') return ` at ${paceText((seconds / metres) * 1000)}`
-  if (tape.kind === 'swim') return ` at ${paceText((seconds / metres) * 100).replace('/km', '/100 m')}`
+  if (samples.kind === 'run') return ` at ${paceText((seconds / metres) * 1000)}`
+  if (samples.kind === 'swim') return ` at ${paceText((seconds / metres) * 100).replace('/km', '/100 m')}`
   const [joules, powered] = [watts?.sums.at(-1) ?? 0, watts?.seconds.at(-1) ?? 0]
-  if (tape.kind === 'ride' && joules > 0) return ` at ${Math.round(joules / powered)} W`
+  if (samples.kind === 'ride' && joules > 0) return ` at ${Math.round(joules / powered)} W`
   return ` at ${((metres / seconds) * 3.6).toFixed(1)} km/h`
 }
 
 const [SHORTEST_PACED_S, EVEN_SHARE] = [1200, 0.025]
 
-function pacingText({ totals, sections, moments }: Told): string | undefined {
+function pacingText({ totals, sections, moments }: SentenceInput): string | undefined {
   const fade = moments.find(({ kind }) => kind === 'fade')
   if (fade) return `fading by ${Math.round(-fade.changePercent)} %`
   const span = settledSpan(sections)
   if (span === undefined || span.toS - span.fromS < SHORTEST_PACED_S) return undefined
   const middleS = (span.fromS + span.toS) / 2
-  const change = workOver(totals, middleS, span.toS) / workOver(totals, span.fromS, middleS) - 1
+  const change = effortOver(totals, middleS, span.toS) / effortOver(totals, span.fromS, middleS) - 1
   if (Number.isNaN(change)) return undefined
   if (Math.abs(change) <= EVEN_SHARE) return 'evenly paced'
   return change > 0 ? 'stronger in the second half' : undefined

@@ -1,18 +1,29 @@
-// Arithmetic on rows: what the rest of the room builds on.
+// Arithmetic on series, on which the rest of the room builds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { between, cumulated, despiked, filled, indexAt, meanOf, quantile, rounded, smoothed, spread } from './series.ts'
+import {
+  filled,
+  interpolated,
+  lastIndexNotAbove,
+  meanBetween,
+  medianFiltered,
+  movingAverage,
+  prefixSums,
+  quantile,
+  rounded,
+  spread,
+} from './series.ts'
 
-const row = (...values: number[]): Float64Array => Float64Array.from(values)
-const numbers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1, maxLength: 60 }).map(values => row(...values))
+const series = (...values: number[]): Float64Array => Float64Array.from(values)
+const numbers = fc.array(fc.integer({ min: -1000, max: 1000 }), { minLength: 1, maxLength: 60 }).map(values => series(...values))
 
 test('smoothing keeps a constant, and never leaves the range of what it smooths', () => {
-  assert.deepEqual(smoothed(row(3, 3, 3, 3), 2), row(3, 3, 3, 3))
+  assert.deepEqual(movingAverage(series(3, 3, 3, 3), 2), series(3, 3, 3, 3))
   fc.assert(
     fc.property(numbers, fc.nat({ max: 9 }), (values, reach) => {
       const [least, most] = [Math.min(...values), Math.max(...values)]
-      for (const value of smoothed(values, reach)) assert(value >= least - 1e-9 && value <= most + 1e-9)
+      for (const value of movingAverage(values, reach)) assert(value >= least - 1e-9 && value <= most + 1e-9)
     }),
   )
 })
@@ -20,21 +31,21 @@ test('smoothing keeps a constant, and never leaves the range of what it smooths'
 test('smoothing is symmetric: a row read backwards is smoothed the same', () => {
   fc.assert(
     fc.property(numbers, fc.nat({ max: 9 }), (values, reach) => {
-      const [there, back] = [smoothed(values, reach), smoothed(values.toReversed(), reach).toReversed()]
+      const [there, back] = [movingAverage(values, reach), movingAverage(values.toReversed(), reach).toReversed()]
       there.forEach((value, index) => assert(Math.abs(value - (back[index] ?? Number.NaN)) < 1e-9))
     }),
   )
 })
 
 test('a spike of two samples vanishes, an edge stays where it is', () => {
-  assert.deepEqual(despiked(row(1, 1, 1, 9, 9, 1, 1, 1)), row(1, 1, 1, 1, 1, 1, 1, 1))
-  assert.deepEqual(despiked(row(1, 1, 1, 1, 5, 5, 5, 5)), row(1, 1, 1, 1, 5, 5, 5, 5))
+  assert.deepEqual(medianFiltered(series(1, 1, 1, 9, 9, 1, 1, 1)), series(1, 1, 1, 1, 1, 1, 1, 1))
+  assert.deepEqual(medianFiltered(series(1, 1, 1, 1, 5, 5, 5, 5)), series(1, 1, 1, 1, 5, 5, 5, 5))
 })
 
 test('the middle of five is the one a sort would give', () => {
   fc.assert(
     fc.property(numbers, values => {
-      despiked(values).forEach((value, index) => {
+      medianFiltered(values).forEach((value, index) => {
         const near = values.slice(index - 2, index + 3).toSorted()
         assert.equal(value, index < 2 || index >= values.length - 2 ? values[index] : near[2])
       })
@@ -43,23 +54,23 @@ test('the middle of five is the one a sort would give', () => {
 })
 
 test('a hole is bridged in time, and held at either end', () => {
-  assert.deepEqual(filled(row(NaN, 2, NaN, NaN, 8, NaN), row(0, 1, 2, 5, 7, 9)), row(2, 2, 3, 6, 8, 8))
-  assert.deepEqual(filled(row(NaN, NaN), row(0, 1)), row(0, 0))
+  assert.deepEqual(filled(series(NaN, 2, NaN, NaN, 8, NaN), series(0, 1, 2, 5, 7, 9)), series(2, 2, 3, 6, 8, 8))
+  assert.deepEqual(filled(series(NaN, NaN), series(0, 1)), series(0, 0))
 })
 
 test('a value between two samples lies between theirs', () => {
-  assert.equal(between(row(0, 10, 20), row(0, 5, 6), 15), 5.5)
-  assert.equal(between(row(0, 10, 20), row(0, 5, 6), -1), 0)
-  assert.equal(between(row(0, 10, 20), row(0, 5, 6), 99), 6)
+  assert.equal(interpolated(series(0, 10, 20), series(0, 5, 6), 15), 5.5)
+  assert.equal(interpolated(series(0, 10, 20), series(0, 5, 6), -1), 0)
+  assert.equal(interpolated(series(0, 10, 20), series(0, 5, 6), 99), 6)
 })
 
 test('the last of equal values is found', () => {
-  assert.equal(indexAt(row(0, 1, 1, 1, 2), 1), 3)
-  assert.equal(indexAt(row(5, 6), 1), 0)
+  assert.equal(lastIndexNotAbove(series(0, 1, 1, 1, 2), 1), 3)
+  assert.equal(lastIndexNotAbove(series(5, 6), 1), 0)
 })
 
 test('sums, means, quantiles and spreads are what they are called', () => {
-  assert.equal(meanOf(cumulated(row(1, 2, 3, 4)), 1, 3), 2.5)
+  assert.equal(meanBetween(prefixSums(series(1, 2, 3, 4)), 1, 3), 2.5)
   assert.equal(quantile([9, 1, 5], 0.5), 5)
   assert(Number.isNaN(quantile([], 0.5)))
   assert.equal(spread([1, 3]), 0.5)

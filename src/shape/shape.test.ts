@@ -1,4 +1,4 @@
-// Whole workouts, read as they were meant.
+// Whole workouts: the shape is what the athlete meant to do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recording, repeated, type Stretch } from '../../test/recording.ts'

@@ -1,4 +1,4 @@
-// Splits and best efforts: every metre and every second in exactly one split, the fastest stretch wherever it is.
+// Splits and best efforts: every metre and every second is in exactly one split, and the fastest span is found wherever it is.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

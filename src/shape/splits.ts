@@ -1,22 +1,23 @@
-// Kilometres and miles. Each ends where its distance was first reached, so a stop at the mark belongs to the next; what is left at
-// the end is a split of its own. Together they are the whole activity: its distance, its time and its moving time.
+// Splits by kilometre and by mile. Each ends where its distance is first reached, so a stop at the mark belongs to the next one.
+// What is left at the end is a split of its own. Together they are the whole activity: its distance, its time and its moving
+// time.
 import type { Split } from './result.ts'
 import { at } from './series.ts'
-import { stretchOf, type Totals } from './totals.ts'
+import { spanStats, type Totals } from './totals.ts'
 
 export const KM_M = 1000
 export const MILE_M = 1609.344
 
-/** A remainder shorter than this is rounding and joins the last split. */
+/** A shorter remainder is rounding and joins the last split. */
 const LEAST_M = 1
 
 export function splitsOf(totals: Totals, lengthM: number): Split[] {
   const ends = endsOf(totals, lengthM)
-  return ends.map((endS, index) => ({ index: index + 1, ...stretchOf(totals, ends[index - 1] ?? 0, endS) }))
+  return ends.map((endS, index) => ({ index: index + 1, ...spanStats(totals, ends[index - 1] ?? 0, endS) }))
 }
 
 /** When each split ends, in seconds since the first sample. */
-function endsOf({ tape: { time, distance } }: Totals, lengthM: number): number[] {
+function endsOf({ samples: { time, distance } }: Totals, lengthM: number): number[] {
   const total = distance?.at(-1) ?? 0
   const last = time.at(-1) ?? 0
   if (distance === undefined || total < LEAST_M) return []

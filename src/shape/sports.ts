@@ -1,5 +1,5 @@
-// How a sport is read: by pace, by power, or by whatever there is. Names are Strava's and Garmin's, compared without case and
-// without separators, so that `TRAIL_RUNNING` is read like `TrailRun`.
+// The kind of a sport, which decides how its streams are read, and the limits of each kind. Names are Strava's and Garmin's,
+// compared without case and separators, so `TRAIL_RUNNING` is read like `TrailRun`.
 
 export type SportKind = 'run' | 'ride' | 'swim' | 'other'
 
@@ -20,14 +20,14 @@ const NOUNS: readonly (readonly [RegExp, string])[] = [
   [/row/, 'row'],
 ]
 
-/** What a sentence calls it. */
+/** What the sentence calls the activity. */
 export const nounOf = (sport: string): string =>
   NOUNS.find(([pattern]) => pattern.test(sport.toLowerCase()))?.[1] ?? TRAITS[sportKindOf(sport)].noun
 
 export interface SportTraits {
   /** Slower than this is standing. */
   readonly idleMps: number
-  /** Faster than this is a fault of the recording. */
+  /** Faster than this is an error of the recording. */
   readonly fastestMps: number
   readonly noun: string
 }

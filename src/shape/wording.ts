@@ -1,5 +1,5 @@
-// Numbers as an athlete says them: 800 m and not 803.4, three minutes and not 178 seconds. A size is called round only if all that
-// share it are near it.
+// Numbers as an athlete says them: 800 m and not 803.4 m, 3 min and not 178 s. Intervals get a common round size only if all of
+// them are near it.
 import { average, spread } from './series.ts'
 
 const ROUND_METRES = [
@@ -8,7 +8,7 @@ const ROUND_METRES = [
 const ROUND_SECONDS = [10, 15, 20, 30, 40, 45, 60, 75, 90, 105, 120, 150, 180, 210].concat(
   Array.from({ length: 57 }, (_, index) => (index + 4) * 60),
 )
-/** Spread and distance from the round size together. */
+/** The most that the spread and the distance from the round size may be together. */
 const NEAR = 0.06
 const ALIKE = 0.1
 
@@ -30,14 +30,14 @@ export function paceText(secondsPerKm: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')} /km`
 }
 
-/** How far from a round size, in shares of it, all taken together. */
+/** The round size nearest to the mean, and how far the values are from it, as a share of it. */
 function nearest(values: readonly number[], sizes: readonly number[]): { size: number; away: number } {
   const mean = average(values)
   const size = sizes.reduce((best, each) => (Math.abs(each - mean) < Math.abs(best - mean) ? each : best))
   return { size, away: spread(values) + Math.abs(mean - size) / size }
 }
 
-/** What all have in common, as "800 m" or "3 min"; undefined if they have nothing in common. */
+/** The size that all have in common, as "800 m" or "3 min"; undefined if there is none. */
 export function commonSize(metres: readonly number[] | undefined, seconds: readonly number[]): string | undefined {
   const time = nearest(seconds, ROUND_SECONDS)
   const distance = metres?.every(value => value > 0) === true ? nearest(metres, ROUND_METRES) : { size: 0, away: Infinity }

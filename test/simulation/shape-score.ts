@@ -1,5 +1,5 @@
-// Holds found intervals against the truth: which of the true ones were found with both edges in place, and which found ones are
-// nobody's.
+// Compares found intervals with the true ones: which true ones were found with both edges in place, and how many were found in
+// all.
 export interface Timed {
   readonly startS: number
   readonly endS: number
@@ -8,7 +8,7 @@ export interface Timed {
 export interface Score {
   readonly truth: number
   readonly found: number
-  /** True ones with a found one whose edges are both within the tolerance. */
+  /** True intervals for which one was found whose edges are both within the tolerance. */
   readonly hits: number
 }
 

@@ -1,26 +1,26 @@
-// Workouts whose truth is known, made without the simulator and rougher than it: white noise on speed, jitter on distance, a watch that
-// lags, hills with a foot, red lights, auto-pause, samples left out. A slope costs here what a straight line says, so that the engine's
-// own formula is not what it is tested with.
+// Workouts whose truth is known, made without the simulator and rougher than it: white noise on speed, jitter on distance, a
+// watch that lags, hills with sharp edges, red lights, auto-pause, missing samples. A slope costs here what a straight line says,
+// so the engine's formula is not tested with itself.
 import type { ShapeChannels } from '../../src/shape/shape.ts'
 import { between, seeded, type Random } from '../../src/kernel/random.ts'
 import type { Timed } from './shape-score.ts'
 
-/** For so many seconds or metres; 0 m/s is a standing rest. `mps` is the effort: the speed on the flat. */
+/** A step lasts `size` seconds or metres. `mps` is the speed on the flat at its effort; 0 is a standing rest. */
 export interface Step {
   readonly isWork: boolean
   readonly size: number
   readonly by: 'seconds' | 'metres'
   readonly mps: number
   readonly watts?: number
-  /** A ride whose speed follows from its power and the road. */
+  /** A ride, whose speed follows from its power and the slope. */
   readonly isRidden?: boolean
 }
 
 export interface Roughness {
-  /** Standard deviations: of the speed from second to second, and of its slow wandering, as shares. */
+  /** Standard deviations as shares of the speed: from second to second, and of its slow changes. */
   readonly noise: number
   readonly wander: number
-  /** Seconds after which two thirds of a change have arrived in the recording. */
+  /** After this many seconds two thirds of a change are in the recording. */
   readonly lagS: number
   readonly climb: number
   readonly lights: boolean
@@ -57,7 +57,7 @@ export function roughnessOf(random: Random): Roughness {
   }
 }
 
-/** Flat stretches, climbs and descents of 150 to 700 m; each begins at a foot and not like a wave. */
+/** Flat parts, climbs and descents of 150 to 700 m, each with a constant slope. */
 function slopesOf(random: Random, climb: number): (metres: number) => number {
   const ends: { end: number; slope: number }[] = []
   for (let end = 0; end < 250_000;) {
@@ -74,7 +74,7 @@ function slopesOf(random: Random, climb: number): (metres: number) => number {
 /** Speed at an effort: a climb costs three times its slope, a descent gives back one and a half. */
 const onSlope = (mps: number, slope: number): number => mps / (1 + slope * (slope > 0 ? 3.2 : 1.6))
 
-/** Speed of a rider at a power, by halving; heavier and broader than the engine's. */
+/** The speed of a rider at a power, by bisection. The rider is heavier and broader than the engine's. */
 function riderMps(watts: number, slope: number): number {
   let [low, high] = [0.5, 16]
   while (high - low > 0.01) {

@@ -1,4 +1,4 @@
-// The door's laws: what must hold for every recording there can be, and for what is none.
+// The door's laws: what holds for every recording, and for channels that hold anything at all.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
@@ -54,7 +54,9 @@ test('the same streams have the same shape, and are not touched', () => {
   fc.assert(
     fc.property(outing, sport, (channels, sport) => {
       const before = structuredClone(channels)
-      const frozen = Object.fromEntries(Object.entries(channels).map(([key, row]) => [key, Object.freeze(row)])) as Recording
+      const frozen = Object.fromEntries(
+        Object.entries(channels).map(([key, series]) => [key, Object.freeze(series)]),
+      ) as Recording
       assert.deepEqual(shapeOf({ sport, channels: frozen }), shapeOf({ sport, channels: before }))
       assert.deepEqual(frozen, before)
     }),
@@ -62,7 +64,7 @@ test('the same streams have the same shape, and are not touched', () => {
   )
 })
 
-/** What may change when a channel goes. Steps tell beats from steps; ground covered tells a gap in the samples from a pause. */
+/** What may change without a channel. Cadence tells whether beats are steps; distance tells a pause from sparse sampling. */
 const READ_FROM: Readonly<Record<(typeof optional)[number], readonly (keyof Shape)[]>> = {
   heartrate: ['drift', 'zones', 'heartRate', 'sentence', 'moments', 'segments', 'splits'],
   cadence: ['moments', 'segments', 'splits', 'heartRate', 'drift', 'zones', 'sentence'],
@@ -133,7 +135,7 @@ test('whatever the channels hold, nothing throws and everything is JSON', () => 
 test('samples that come twice or backwards are left out', () => {
   const channels = recording([{ seconds: 900, mps: 3 }])
   const doubled = Object.fromEntries(
-    Object.entries(channels).map(([key, row]) => [key, row.flatMap(value => [value, value])]),
+    Object.entries(channels).map(([key, series]) => [key, series.flatMap(value => [value, value])]),
   ) as unknown as ShapeChannels
   assert.deepEqual(shapeOf({ sport: 'Run', channels: doubled }), shapeOf({ sport: 'Run', channels }))
 })

@@ -1,16 +1,16 @@
-// An activity's channels made fit for arithmetic: sample times that rise, values in a possible range, holes known as such, distance
-// that never falls, speed even where the vendor sent none, pauses told from sparse sampling. Whatever comes in, nothing throws.
+// An activity's channels made fit for arithmetic: times that rise, values in a possible range, gaps known as NaN, a distance that
+// never falls, a speed even where the vendor sent none, pauses told from sparse sampling. Whatever comes in, nothing throws.
+import { gpsDistance, type Position } from './gps-distance.ts'
 import { slopesOf } from './grade.ts'
-import { at, clamp, filled, median, rowBy } from './series.ts'
+import { at, clamp, filled, median, seriesBy } from './series.ts'
 import { TRAITS, type SportKind } from './sports.ts'
-import { placesDistance, type Place } from './places.ts'
 
 type Numbers = readonly (number | null | undefined)[]
 
 export interface ShapeChannels {
   readonly time: Numbers
   readonly distance?: Numbers | undefined
-  readonly latlng?: readonly (Place | readonly [] | null | undefined)[] | undefined
+  readonly latlng?: readonly (Position | readonly [] | null | undefined)[] | undefined
   readonly altitude?: Numbers | undefined
   readonly velocity_smooth?: Numbers | undefined
   readonly heartrate?: Numbers | undefined
@@ -22,47 +22,48 @@ export interface ShapeChannels {
   readonly grade_smooth?: Numbers | undefined
 }
 
-/** Rows of equal length. A step is what lies between a sample and the one before it; the first sample's is empty. */
-export interface Tape {
+/** Series of equal length. A step is the time between a sample and the one before it; the first sample's step is empty. */
+export interface Samples {
   readonly kind: SportKind
-  /** The first sample's time in the streams; all other times here count from it. */
+  /** The first sample's time in the streams. All other times here count from it. */
   readonly originS: number
   readonly time: Float64Array
   readonly distance: Float64Array | undefined
   readonly speed: Float64Array | undefined
   readonly altitude: Float64Array | undefined
-  /** A ratio. */
+  /** A ratio: 0.1 is 10 %. */
   readonly slope: Float64Array | undefined
-  /** NaN where the sensor missed. */
+  /** NaN where the sensor sent nothing. */
   readonly heartRate: Float64Array | undefined
   readonly cadence: Float64Array | undefined
   readonly watts: Float64Array | undefined
   /** 1 where the step is a pause of the recording. */
   readonly isPause: Uint8Array
-  /** 1 where the step was moved. */
+  /** 1 where the athlete moved in the step. */
   readonly isMoving: Uint8Array
 }
 
 const LATEST_S = 1e10
 const FARTHEST_M = 1e7
-/** Longer than this is a pause, however far one came meanwhile. */
+/** A longer gap is a pause, whatever distance was covered in it. */
 const LONGEST_STEP_S = 600
 const SHORTEST_PAUSE_S = 10
-/** Who covers ground during a gap in the samples was recorded sparsely and did not pause. */
+/** A gap in which the athlete was faster than this is sparse sampling, not a pause. */
 const SPARSE_MPS = 0.3
 
-export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
+export function samplesOf(kind: SportKind, channels: ShapeChannels): Samples {
   const kept = risingOf(channels.time)
   const originS = kept.length > 0 ? (channels.time[kept[0] as number] as number) : 0
-  const time = rowBy(kept.length, place => (channels.time[kept[place] as number] as number) - originS)
-  const row = (values: Numbers | undefined, low: number, high: number): Float64Array | undefined => rowOf(values, kept, low, high)
-  const velocity = row(channels.velocity_smooth, 0, 150)
-  const covered = distanceOf(time, row(channels.distance, 0, FARTHEST_M), velocity, channels, kept)
-  // Indoors some watches send zeros for what they cannot measure; that is no standing.
+  const time = seriesBy(kept.length, place => (channels.time[kept[place] as number] as number) - originS)
+  const series = (values: Numbers | undefined, low: number, high: number): Float64Array | undefined =>
+    seriesFrom(values, kept, low, high)
+  const velocity = series(channels.velocity_smooth, 0, 150)
+  const covered = distanceOf(time, series(channels.distance, 0, FARTHEST_M), velocity, channels, kept)
+  // Indoors some watches send zeros for what they cannot measure. That does not mean standing still.
   const distance = isAllZero(covered) ? undefined : covered
   const speed = isAllZero(covered) && isAllZero(velocity) ? undefined : speedOf(time, velocity, distance)
-  const altitude = row(channels.altitude, -2000, 20_000)
-  const given = row(channels.grade_smooth, -100, 100)
+  const altitude = series(channels.altitude, -2000, 20_000)
+  const given = series(channels.grade_smooth, -100, 100)
   const isPause = pausesOf(time, distance)
   return {
     kind,
@@ -72,9 +73,9 @@ export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
     speed,
     altitude: altitude && filled(altitude, time),
     slope: given ? filled(given, time).map(percent => clamp(percent / 100, -0.35, 0.35)) : slopesBy(time, distance, altitude),
-    heartRate: row(channels.heartrate, 0, 400),
-    cadence: row(channels.cadence, 0, 400),
-    watts: row(channels.watts, 0, 3000),
+    heartRate: series(channels.heartrate, 0, 400),
+    cadence: series(channels.cadence, 0, 400),
+    watts: series(channels.watts, 0, 3000),
     isPause,
     isMoving: movingOf(
       kind,
@@ -85,9 +86,9 @@ export function tapeOf(kind: SportKind, channels: ShapeChannels): Tape {
   }
 }
 
-const isAllZero = (row: Float64Array | undefined): boolean => row === undefined || !row.some(value => value > 0)
+const isAllZero = (series: Float64Array | undefined): boolean => series === undefined || !series.some(value => value > 0)
 
-/** The indices of samples that come after all before them. */
+/** The indices of samples that are later than all before them. */
 function risingOf(time: Numbers): number[] {
   const kept: number[] = []
   let last = -Infinity
@@ -99,17 +100,17 @@ function risingOf(time: Numbers): number[] {
   return kept
 }
 
-/** Undefined if fewer than two samples are of use. */
-function rowOf(values: Numbers | undefined, kept: readonly number[], low: number, high: number): Float64Array | undefined {
+/** Undefined if fewer than two values are usable. */
+function seriesFrom(values: Numbers | undefined, kept: readonly number[], low: number, high: number): Float64Array | undefined {
   if (!Array.isArray(values)) return undefined
   let known = 0
-  const row = rowBy(kept.length, place => {
+  const series = seriesBy(kept.length, place => {
     const value: unknown = values[kept[place] as number]
     if (typeof value !== 'number' || !(value >= low && value <= high)) return Number.NaN
     known += 1
     return value
   })
-  return known < 2 ? undefined : row
+  return known < 2 ? undefined : series
 }
 
 // oxlint-disable-next-line max-params -- three sources of one thing, best first
@@ -122,9 +123,9 @@ function distanceOf(
 ): Float64Array | undefined {
   if (given) return neverFalling(filled(given, time))
   if (velocity) return travelled(time, filled(velocity, time))
-  const places = channels.latlng
-  // Channels come from stored JSON: a type says what should be there.
-  return Array.isArray(places) ? placesDistance(kept.map(index => places[index] as Place | null)) : undefined
+  const positions = channels.latlng
+  // Channels come from stored JSON, so their type says only what should be there.
+  return Array.isArray(positions) ? gpsDistance(kept.map(index => positions[index] as Position | null)) : undefined
 }
 
 /** Metres since the first sample. */
@@ -143,7 +144,7 @@ function travelled(time: Float64Array, velocity: Float64Array): Float64Array {
   })
 }
 
-/** What the vendor smoothed, its holes filled from the distance; without it the distance over some five seconds. */
+/** The vendor's speed where there is one, else the distance covered over some five seconds. */
 function speedOf(time: Float64Array, velocity?: Float64Array, distance?: Float64Array): Float64Array | undefined {
   if (distance === undefined || distance.length < 2) return velocity && filled(velocity, time)
   const reach = 2.5
@@ -162,7 +163,7 @@ function slopesBy(time: Float64Array, distance?: Float64Array, altitude?: Float6
 }
 
 function pausesOf(time: Float64Array, distance: Float64Array | undefined): Uint8Array {
-  const usual = median(rowBy(Math.max(0, time.length - 1), index => at(time, index + 1) - at(time, index)))
+  const usual = median(seriesBy(Math.max(0, time.length - 1), index => at(time, index + 1) - at(time, index)))
   const longest = Math.max(SHORTEST_PAUSE_S, 4 * usual)
   const isPause = new Uint8Array(time.length)
   for (let index = 1; index < time.length; index++) {
@@ -174,9 +175,9 @@ function pausesOf(time: Float64Array, distance: Float64Array | undefined): Uint8
   return isPause
 }
 
-/** The vendor's word where there is one, else the speed; without either everything that was recorded. */
+/** What the vendor says about moving, else what the speed says. Without either, all recorded time counts as moving. */
 function movingOf(kind: SportKind, speed: Float64Array | undefined, isPause: Uint8Array, said: readonly unknown[]): Uint8Array {
-  // Who is said to have never moved was not watched.
+  // A vendor that says the athlete never moved did not measure it.
   const isTold = said.includes(true) || said.includes(1)
   return isPause.map((pause, index) => {
     if (pause === 1 || index === 0) return 0
