@@ -1,7 +1,7 @@
-// What reading the shape of a three-hour ride costs, with all eleven channels at one sample a second, beside the least that anybody
-// does with such streams: parsing their JSON.
+// What it costs to compute the shape of a three-hour ride with all eleven channels at one sample a second. The reference is the
+// least that anybody does with such streams: parsing their JSON.
 import { shapeOf, type ShapeChannels } from '../src/shape/shape.ts'
-import { channelsOf, STREAM_KEYS } from '../src/simulator/strava/detail.ts'
+import { channelsOf, STREAM_KEYS } from '../src/simulator/strava/streams.ts'
 import { World } from '../src/simulator/world/world.ts'
 import type { Bench } from '../scripts/bench.ts'
 

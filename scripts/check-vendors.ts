@@ -1,12 +1,13 @@
-// `npm run check:vendors`: asks the simulator for a good answer of every route it serves and holds each against the vendors' published
-// specifications, when they lie in ../shared/vendor (or in the folder given). A route that cannot be checked says why; a difference is
-// either in the list of known ones, with its reason, or ends the check with 1. So does a known one that is no longer there.
+// `npm run check:vendors`: asks the simulator for a good answer of every route and checks it against the vendors' published
+// specifications in ../shared/vendor (or in the folder given). Without that folder nothing is checked. A route that cannot be
+// checked says why. A difference must be in the list of known ones, with its reason; any other ends the check with exit code 1,
+// and so does a known one that is no longer there.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { VirtualClock } from '../src/kernel/clock.ts'
 import { openSimulator, type RouteDescription, type VendorName } from '../src/simulator/simulator.ts'
-import { connect, type Session } from '../src/simulator/visitor.ts'
+import { connect, type OAuthSession } from '../src/simulator/oauth-client.ts'
 import { ASKS, echo, subscriptionAnswers, type Shown } from './vendor-asks.ts'
 import { readSpec, type Mismatch, type VendorSpec } from './vendor-spec.ts'
 
@@ -17,7 +18,7 @@ const FILES: Readonly<Partial<Record<VendorName, string>>> = {
   foursquare: 'foursquare-v2-openapi.json',
 }
 
-/** What the specification calls the route; nothing when it does not describe it. */
+/** The path of a route in the specification. */
 const SPEC_PATH: Readonly<Record<VendorName, (template: string) => string>> = {
   strava: template => template.replace('/api/v3', ''),
   oura: template => template,
@@ -121,7 +122,7 @@ async function check(folder: string): Promise<Findings> {
   const simulator = openSimulator({ clock: new VirtualClock(NOW), activities: 150, nights: 60, limits, send: echo })
   const subscriptions = await subscriptionAnswers(simulator)
   const specs = new Map(Object.entries(FILES).map(([vendor, file]) => [vendor as VendorName, readSpec(resolve(folder, file))]))
-  const sessions = new Map<VendorName, Session>()
+  const sessions = new Map<VendorName, OAuthSession>()
   for (const vendor of specs.keys())
     sessions.set(vendor, await connect({ fetch: simulator.fetch, base: 'http://simulator' }, vendor))
   for (const route of simulator.routes) {
@@ -137,7 +138,7 @@ async function check(folder: string): Promise<Findings> {
       specs.get(route.vendor)?.hasRoute(route.method, SPEC_PATH[route.vendor](route.template)) !== true
     )
       findings.complaints.push(`${name} is not in the specification`)
-    else if (reason === undefined) findings.complaints.push(`${name} is neither checked nor excused`)
+    else if (reason === undefined) findings.complaints.push(`${name} is neither checked nor listed as unchecked`)
     else findings.lines.push(`-     ${name}: ${reason.because}`)
   }
   for (const one of KNOWN)

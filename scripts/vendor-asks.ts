@@ -1,14 +1,14 @@
-// How each route of the simulator is asked for a good answer, so that check-vendors.ts can hold it against the specification. Lists are
-// asked whole, and each thing they name is asked for by itself.
+// How check-vendors.ts asks each route of the simulator for a good answer. Lists are read whole, and each thing in them is asked
+// for by itself.
 import type { Simulator } from '../src/simulator/simulator.ts'
-import type { Session } from '../src/simulator/visitor.ts'
+import type { OAuthSession } from '../src/simulator/oauth-client.ts'
 
 export interface Shown {
   readonly path: string
   readonly answer: Response
 }
 
-export type Ask = (session: Session) => Promise<Shown[]>
+export type Ask = (session: OAuthSession) => Promise<Shown[]>
 
 const get =
   (...paths: readonly string[]): Ask =>

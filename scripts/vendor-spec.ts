@@ -1,5 +1,5 @@
-// A vendor's published specification as something that can be asked: is this answer what the route promises? Swagger 2.0 and OpenAPI 3.0
-// are read leniently, the way their authors meant them: `nullable` beside a `$ref`, formats nobody defined, words of their own.
+// A vendor's published specification, and whether an answer fits the schema of its route. Swagger 2.0 and OpenAPI 3.0 are read
+// leniently, as their authors meant them: `nullable` beside a `$ref`, undefined formats, keywords of their own.
 import { readFileSync } from 'node:fs'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'

@@ -1,5 +1,5 @@
-// What a route says, before anybody decides how it travels: a status, headers and a body. `wireId` writes an id as a JSON
-// number although it may not fit into one of ours: Strava's ids are 64 bits wide.
+// What a route answers: a status, headers and a body. How it travels is decided in transport.ts. Ids are written with
+// `jsonNumber`, because Strava's have 64 bits and do not fit into a JavaScript number.
 
 export interface Answer {
   readonly status: number
@@ -11,8 +11,8 @@ type Headers = Readonly<Record<string, string>>
 
 const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON
 
-/** The digits as a bare number in JSON. */
-export const wireId = (digits: string): unknown => rawJson(digits)
+/** The digits as a JSON number, however many there are. */
+export const jsonNumber = (digits: string): unknown => rawJson(digits)
 
 export const json = (status: number, value: unknown, headers: Headers = {}): Answer => ({
   status,

@@ -1,5 +1,5 @@
-// The applications that the vendors know. Nobody registered: everybody is welcome, with any secret. As soon as one is
-// registered for a vendor, that vendor is strict. The newest secret seen is remembered, because some webhooks are signed with it.
+// The applications that are registered at each vendor. As long as none is, the vendor accepts every id with any secret. Once one
+// is registered, the vendor is strict. The newest secret is remembered, because some webhooks are signed with it.
 import type { VendorName } from './router.ts'
 
 export interface Client {
@@ -7,7 +7,7 @@ export interface Client {
   readonly secret: string
 }
 
-export type ClientVerdict = 'known' | 'unknown_client' | 'wrong_secret'
+export type ClientCheck = 'known' | 'unknown_client' | 'wrong_secret'
 
 export class Clients {
   readonly #registered = new Map<VendorName, Map<string, string>>()
@@ -19,7 +19,7 @@ export class Clients {
     this.#seen.set(vendor, client)
   }
 
-  check(vendor: VendorName, client: Client): ClientVerdict {
+  check(vendor: VendorName, client: Client): ClientCheck {
     const known = this.#registered.get(vendor)
     if (client.id === '' || (known !== undefined && !known.has(client.id))) return 'unknown_client'
     if (known !== undefined && known.get(client.id) !== client.secret) return 'wrong_secret'

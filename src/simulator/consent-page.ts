@@ -1,5 +1,5 @@
-// The page on which an athlete says yes or no: plain HTML, one checkbox a scope, two buttons. It signs in as the newest athlete,
-// or as `?athlete=<id>`. The form posts to its own address (`?…`), so that it works under whatever path the simulator is mounted.
+// The page on which an athlete gives or denies consent: plain HTML with a checkbox for each scope and two buttons. The athlete is
+// the newest one, or `?athlete=<id>`. The form posts to its own address (`?…`), so it works under any path.
 import { html, json, redirect, type Answer } from './answer.ts'
 import type { Grants } from './grants.ts'
 import { textOf, type Call, type Route, type VendorName } from './router.ts'
@@ -16,9 +16,9 @@ export interface ConsentDialect {
   readonly label: string
   readonly templates: readonly string[]
   scopesAsked(query: URLSearchParams): readonly ConsentScope[]
-  /** Between the granted scopes in the callback; absent: the callback does not name them. */
+  /** Between the granted scopes in the callback. Without it the callback does not name them. */
   readonly scopeSeparator?: string
-  /** Why the request cannot even be shown to the athlete. */
+  /** Why the page cannot be shown for this request. */
   refusal?(query: URLSearchParams): string | undefined
 }
 
@@ -30,9 +30,9 @@ export function consentRoutes(dialect: ConsentDialect, world: World, grants: Gra
   ])
 }
 
-function troubleWith(dialect: ConsentDialect, query: URLSearchParams): string | undefined {
+function problemWith(dialect: ConsentDialect, query: URLSearchParams): string | undefined {
   if ((query.get('client_id') ?? '') === '') return 'client_id is missing'
-  if (!URL.canParse(query.get('redirect_uri') ?? '')) return 'redirect_uri is missing or no address'
+  if (!URL.canParse(query.get('redirect_uri') ?? '')) return 'redirect_uri is missing or not a URL'
   if (query.get('response_type') !== 'code') return 'response_type must be code'
   return dialect.refusal?.(query)
 }
@@ -43,18 +43,18 @@ const signedIn = (world: World, query: URLSearchParams): Athlete | undefined => 
 }
 
 function show(dialect: ConsentDialect, world: World, call: Call): Answer {
-  const trouble = troubleWith(dialect, call.query)
-  if (trouble !== undefined) return json(400, { message: 'Bad Request', error: trouble })
+  const problem = problemWith(dialect, call.query)
+  if (problem !== undefined) return json(400, { message: 'Bad Request', error: problem })
   const athlete = signedIn(world, call.query)
   if (athlete === undefined) return json(404, { message: 'No such athlete' })
   return html(200, pageOf(dialect, call.query, athlete))
 }
 
 function decide(dialect: ConsentDialect, world: World, grants: Grants, call: Call): Answer {
-  const trouble = troubleWith(dialect, call.query)
+  const problem = problemWith(dialect, call.query)
   const athlete = signedIn(world, call.query)
-  if (trouble !== undefined || athlete === undefined)
-    return json(400, { message: 'Bad Request', error: trouble ?? 'No such athlete' })
+  if (problem !== undefined || athlete === undefined)
+    return json(400, { message: 'Bad Request', error: problem ?? 'No such athlete' })
   const back = new URL(call.query.get('redirect_uri') ?? '')
   const state = call.query.get('state')
   if (state !== null) back.searchParams.set('state', state)
@@ -76,7 +76,7 @@ function decide(dialect: ConsentDialect, world: World, grants: Grants, call: Cal
   return redirect(back.href)
 }
 
-/** What was ticked, of what was asked for: a page can be edited, a consent cannot be widened. */
+/** The ticked scopes among those that were asked for: an edited page cannot widen the consent. */
 function tickedIn(dialect: ConsentDialect, call: Call): string[] {
   const given = call.fields['scope']
   const ticked = Array.isArray(given) ? given : [given]

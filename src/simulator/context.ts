@@ -1,18 +1,15 @@
-// What every vendor stands on: time, chance, the world, the books, the courier. And what a vendor is to the rest: routes, and how
-// it lets a call in.
+// What all vendors share: the clock, random numbers, the simulated world, the journal, faults, registered applications, the
+// webhook sender and the simulator's options.
 import type { Random } from '../kernel/random.ts'
-import type { Answer } from './answer.ts'
 import type { Clients } from './clients.ts'
-import type { Courier } from './courier.ts'
 import type { Faults } from './faults.ts'
-import type { Grant, Grants } from './grants.ts'
 import type { Journal } from './journal.ts'
 import type { MovableClock } from './movable-clock.ts'
-import type { Call, Route, VendorName } from './router.ts'
-import type { Athlete } from './world/athletes.ts'
+import type { VendorName } from './router.ts'
+import type { WebhookSender } from './webhook-sender.ts'
 import type { World } from './world/world.ts'
 
-/** What the documents leave open, as switches. */
+/** Behaviour that the vendors' documents leave open. */
 export interface Quirks {
   /** Whether `before` and `after` include an activity that starts on that very second. */
   readonly inclusiveBounds: boolean
@@ -34,41 +31,20 @@ export interface Limits {
   readonly foursquare: number
 }
 
-export interface Stage {
+export interface SimulatorContext {
   readonly clock: MovableClock
   readonly random: Random
   readonly world: World
   readonly journal: Journal
   readonly faults: Faults
-  readonly courier: Courier
+  readonly webhookSender: WebhookSender
   readonly clients: Clients
   readonly limits: Limits
   readonly quirks: Quirks
-  /** Strava's contested signature. */
+  /** Whether Strava's webhooks are signed. Sources disagree on whether it signs them. */
   readonly signWebhooks: boolean
-  /** How the outside reaches the simulator. */
+  /** The address under which others reach the simulator. */
   readonly publicUrl: () => string
-  /** Where events go whose address is set in a vendor's portal. */
+  /** Where events go if the application did not subscribe: the address that it would set in the vendor's portal. */
   readonly portalUrl: (vendor: VendorName) => string | undefined
 }
-
-export type Admission =
-  | { readonly outcome: 'refused'; readonly answer: Answer }
-  | { readonly outcome: 'admitted'; readonly grant?: Grant; headersFor(answer: Answer): Readonly<Record<string, string>> }
-
-export interface Vendor {
-  readonly name: VendorName
-  readonly grants: Grants
-  readonly routes: readonly Route[]
-  /** Token, scope and limit, in the vendor's own order and words. */
-  admit(call: Call, route: Route): Admission
-  /** What it says when over its limit, whether it is or not. */
-  overLimit(call: Call): Answer
-  failure(status: number): Answer
-  notFound(call: Call): Answer
-  /** The athlete withdrew consent at the vendor's own site. */
-  deauthorise(athlete: Athlete): void
-}
-
-/** Nothing to add to the answer. */
-export const noHeaders = (): Readonly<Record<string, string>> => ({})

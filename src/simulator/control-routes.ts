@@ -1,8 +1,9 @@
-// The control API over HTTP: JSON under /_sim/. Wrong input is a 400 that says what is wrong; it never reaches a vendor.
+// The control API over HTTP: JSON under /_sim/. Wrong input is answered with a 400 that says what is wrong. What each route does
+// is in control.ts.
 import { json, type Answer } from './answer.ts'
 import type { Control } from './control.ts'
 import { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
-import { VENDORS, textOf, type Call, type Method, type VendorName } from './router.ts'
+import { textOf, VENDORS, type Call, type Method, type VendorName } from './router.ts'
 import type { Night, SleepVendor } from './world/nights.ts'
 import type { Workout } from './world/workouts.ts'
 
@@ -12,7 +13,7 @@ export interface ControlRoute {
   handle(call: Call): Answer
 }
 
-const LONGEST_PUSH_MS = 10 * 365 * 86_400_000
+const LONGEST_ADVANCE_MS = 10 * 365 * 86_400_000
 
 const bad = (error: string): Answer => json(400, { error })
 const missing = (error: string): Answer => json(404, { error })
@@ -29,7 +30,7 @@ export function controlRoutes(control: Control): ControlRoute[] {
     route('POST', 'athletes', call => addAthlete(control, call)),
     route('POST', 'strava/activities', call => addActivity(control, call)),
     route('PATCH', 'strava/activities/{id}', call =>
-      shown(control.changeActivity(call.params['id'] ?? '', call.fields), 200, workoutShape),
+      shown(control.changeActivity(call.params['id'] ?? '', call.fields), 200, workoutPayload),
     ),
     route('DELETE', 'strava/activities/{id}', call => gone(control.deleteActivity(call.params['id'] ?? ''))),
     route('POST', 'garmin/activities', call => addActivity(control, call)),
@@ -59,17 +60,17 @@ function sleepRoutes(control: Control, vendor: SleepVendor): ControlRoute[] {
   const path = vendor === 'garmin' ? ['garmin/sleep', 'garmin/sleeps'] : [`${vendor}/sleep`]
   return path.flatMap(template => [
     route('POST', template, call => {
-      const trouble = troubleIn(call.fields)
-      return trouble === undefined ? shown(control.addSleep(vendor, call.fields), 201, nightShape) : bad(trouble)
+      const problem = problemIn(call.fields)
+      return problem === undefined ? shown(control.addSleep(vendor, call.fields), 201, nightPayload) : bad(problem)
     }),
     route('PATCH', `${template}/{id}`, call =>
-      shown(control.changeSleep(vendor, call.params['id'] ?? '', call.fields), 200, nightShape),
+      shown(control.changeSleep(vendor, call.params['id'] ?? '', call.fields), 200, nightPayload),
     ),
     route('DELETE', `${template}/{id}`, call => gone(control.deleteSleep(vendor, call.params['id'] ?? ''))),
   ])
 }
 
-/** Numbers that are within reason: a session of a year would be made second by second. */
+/** Allowed numbers. A workout is generated second by second, so a year of it would take too long. */
 const RANGES: Readonly<Record<string, readonly [number, number]>> = {
   elapsedSeconds: [1, 200_000],
   elapsed_time: [1, 200_000],
@@ -82,8 +83,8 @@ const RANGES: Readonly<Record<string, readonly [number, number]>> = {
   broken: [0, 20_000],
 }
 
-/** What is wrong with the fields of an order, in a sentence. */
-function troubleIn(fields: Readonly<Record<string, unknown>>): string | undefined {
+/** What is wrong with the fields, in a sentence. */
+function problemIn(fields: Readonly<Record<string, unknown>>): string | undefined {
   const start = fields['start'] ?? fields['start_date']
   if (start !== undefined && (typeof start !== 'string' || Number.isNaN(Date.parse(start)))) return 'start must be a date'
   const wrong = Object.entries(RANGES).find(([name, [from, to]]) => {
@@ -94,16 +95,16 @@ function troubleIn(fields: Readonly<Record<string, unknown>>): string | undefine
 }
 
 function addActivity(control: Control, call: Call): Answer {
-  const trouble = troubleIn(call.fields)
-  return trouble === undefined ? shown(control.addActivity(call.fields), 201, workoutShape) : bad(trouble)
+  const problem = problemIn(call.fields)
+  return problem === undefined ? shown(control.addActivity(call.fields), 201, workoutPayload) : bad(problem)
 }
 
-const shown = <T>(made: T | undefined, status: number, shape: (made: T) => unknown): Answer =>
-  made === undefined ? missing('There is no such athlete or thing') : json(status, shape(made))
+const shown = <T>(made: T | undefined, status: number, payload: (made: T) => unknown): Answer =>
+  made === undefined ? missing('No such athlete, activity or night') : json(status, payload(made))
 
-const gone = (done: boolean): Answer => (done ? json(200, {}) : missing('There is no such thing'))
+const gone = (done: boolean): Answer => (done ? json(200, {}) : missing('Nothing has this id'))
 
-const workoutShape = (workout: Workout): unknown => ({
+const workoutPayload = (workout: Workout): unknown => ({
   id: workout.id,
   athlete: workout.athlete.id,
   name: workout.name,
@@ -113,7 +114,7 @@ const workoutShape = (workout: Workout): unknown => ({
   manual: workout.isManual,
 })
 
-const nightShape = (night: Night): unknown => ({
+const nightPayload = (night: Night): unknown => ({
   id: night.id,
   athlete: night.athlete.id,
   day: night.day,
@@ -123,8 +124,8 @@ const nightShape = (night: Night): unknown => ({
 })
 
 function addAthlete(control: Control, call: Call): Answer {
-  const trouble = troubleIn(call.fields)
-  if (trouble !== undefined) return bad(trouble)
+  const problem = problemIn(call.fields)
+  if (problem !== undefined) return bad(problem)
   const { seed, activities, nights, broken } = call.fields as Partial<Record<'seed' | 'activities' | 'nights' | 'broken', number>>
   const whole = Object.entries({ seed, activities, nights, broken }).filter(([, value]) => value !== undefined)
   const wrong = whole.find(([, value]) => !Number.isSafeInteger(value))
@@ -142,8 +143,8 @@ function register(control: Control, vendor: VendorName, call: Call): Answer {
 
 function advance(control: Control, call: Call): Answer {
   const ms = call.fields['advanceMs']
-  if (typeof ms !== 'number' || !(ms >= 0 && ms <= LONGEST_PUSH_MS))
-    return bad('advanceMs must be a number of milliseconds, not negative, at most ten years')
+  if (typeof ms !== 'number' || !(ms >= 0 && ms <= LONGEST_ADVANCE_MS))
+    return bad('advanceMs must be a number of milliseconds from 0 to ten years')
   return json(200, { now: new Date(control.advance(ms)).toISOString() })
 }
 

@@ -1,21 +1,21 @@
-// What a person or a test may do to the simulated world: add and change things, order trouble, read what was asked, move time. Typed
-// functions first; `control-routes.ts` puts them under /_sim/.
-import { announceNight, announceWorkout, vendorOf, type Company } from './company.ts'
+// What a person or a test may do to the simulated world: add and change things, set faults, read the journal, move time.
+// control-routes.ts offers the same over HTTP.
 import type { Client } from './clients.ts'
+import type { SimulatorContext } from './context.ts'
 import type { Fault } from './faults.ts'
 import type { SimulatorState } from './journal.ts'
 import type { VendorName } from './router.ts'
-import type { Stage } from './stage.ts'
-import { orderedDraft } from './strava/creation.ts'
-import { chance } from './world/chance.ts'
+import { requestedDraft } from './strava/creation.ts'
+import { announceNight, announceWorkout, vendorOf, type Vendors } from './vendors.ts'
 import type { Athlete, VendorIds } from './world/athletes.ts'
 import { checkinOf, type Checkin } from './world/checkins.ts'
+import { keyedRandom } from './world/keyed-random.ts'
 import { nightOf, type Night, type SleepVendor } from './world/nights.ts'
 import type { Workout } from './world/workouts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-export interface AthleteOrder {
+export interface AthleteOptions {
   readonly seed?: number
   readonly activities?: number
   readonly nights?: number
@@ -24,17 +24,17 @@ export interface AthleteOrder {
 
 export interface Control {
   state(): SimulatorState
-  addAthlete(order?: AthleteOrder): { readonly id: string } & VendorIds
-  /** Nothing when there is no such athlete; without one, the newest. */
+  addAthlete(order?: AthleteOptions): { readonly id: string } & VendorIds
+  /** Undefined if there is no such athlete. Without `athlete` it is the newest one. */
   addActivity(fields?: Fields): Workout | undefined
-  /** Title, sport and privacy are what vendors tell about. */
+  /** A change of title, sport or privacy sends a webhook. */
   changeActivity(id: string, fields: Fields): Workout | undefined
   deleteActivity(id: string): boolean
   addSleep(vendor: SleepVendor, fields?: Fields): Night | undefined
-  /** Edited by the athlete: a new end, a score that was pending. */
+  /** Changes the score or its state. */
   changeSleep(vendor: SleepVendor, id: string, fields: Fields): Night | undefined
   deleteSleep(vendor: SleepVendor, id: string): boolean
-  /** Where the athlete is now. */
+  /** A check-in now, near the athlete's home. */
   addCheckin(fields?: Fields): Checkin | undefined
   /** The athlete withdraws consent on the vendor's own site. */
   deauthorise(vendor: VendorName, athlete?: string): boolean
@@ -47,14 +47,14 @@ export interface Control {
 }
 
 export interface ControlParts {
-  readonly stage: Stage
-  readonly company: Company
-  readonly defaults: Required<Omit<AthleteOrder, 'seed'>>
+  readonly context: SimulatorContext
+  readonly vendors: Vendors
+  readonly defaults: Required<Omit<AthleteOptions, 'seed'>>
 }
 
-export function controlOf({ stage, company, defaults }: ControlParts): Control {
-  const { world, clock, faults, journal, clients } = stage
-  const named = (id: unknown): Athlete | undefined => athleteNamed(stage, id)
+export function controlOf({ context, vendors, defaults }: ControlParts): Control {
+  const { world, clock, faults, journal, clients } = context
+  const named = (id: unknown): Athlete | undefined => athleteNamed(context, id)
   return {
     state: () => journal.snapshot(),
     addAthlete: (order = {}) => {
@@ -64,35 +64,35 @@ export function controlOf({ stage, company, defaults }: ControlParts): Control {
     addActivity: (fields = {}) => {
       const athlete = named(fields['athlete'])
       if (athlete === undefined) return undefined
-      const workout = world.add(orderedDraft(fields, athlete, clock.now()))
-      announceWorkout(company, workout)
+      const workout = world.add(requestedDraft(fields, athlete, clock.now()))
+      announceWorkout(vendors, workout)
       return workout
     },
-    changeActivity: (id, fields) => changeActivity(stage, company, id, fields),
+    changeActivity: (id, fields) => changeActivity(context, vendors, id, fields),
     deleteActivity: id => {
       const workout = world.workouts.get(id)
       if (workout === undefined) return false
       world.workouts.delete(id)
-      company.strava.webhooks.deleted(workout)
+      vendors.strava.webhooks.deleted(workout)
       return true
     },
-    addSleep: (vendor, fields = {}) => addSleep(stage, company, vendor, fields),
-    changeSleep: (vendor, id, fields) => changeSleep(stage, company, [vendor, id], fields),
+    addSleep: (vendor, fields = {}) => addSleep(context, vendors, vendor, fields),
+    changeSleep: (vendor, id, fields) => changeSleep(context, vendors, [vendor, id], fields),
     deleteSleep: (vendor, id) => {
       const night = world.nights[vendor].get(id)
       if (night === undefined) return false
       night.isDeleted = true
       night.updatedAt = clock.now()
-      announceNight(company, vendor, night, 'delete')
+      announceNight(vendors, vendor, night, 'delete')
       return true
     },
-    addCheckin: (fields = {}) => addCheckin(stage, fields),
+    addCheckin: (fields = {}) => addCheckin(context, fields),
     deauthorise: (vendor, id) => {
       const athlete = named(id)
-      if (athlete !== undefined) vendorOf(company, vendor).deauthorise(athlete)
+      if (athlete !== undefined) vendorOf(vendors, vendor).deauthorise(athlete)
       return athlete !== undefined
     },
-    expireTokens: vendor => vendorOf(company, vendor).grants.expireAccess(),
+    expireTokens: vendor => vendorOf(vendors, vendor).grants.expireAccess(),
     registerClient: (vendor, client) => clients.register(vendor, client),
     setFaults: list => faults.add(list),
     clearFaults: () => faults.clear(),
@@ -104,12 +104,12 @@ export function controlOf({ stage, company, defaults }: ControlParts): Control {
   }
 }
 
-function athleteNamed({ world }: Pick<Stage, 'world'>, id: unknown): Athlete | undefined {
+function athleteNamed({ world }: Pick<SimulatorContext, 'world'>, id: unknown): Athlete | undefined {
   if (id === undefined) return world.athletes.at(-1)
   return typeof id === 'string' || typeof id === 'number' ? world.athlete(String(id)) : undefined
 }
 
-function changeActivity({ world }: Stage, company: Company, id: string, fields: Fields): Workout | undefined {
+function changeActivity({ world }: SimulatorContext, vendors: Vendors, id: string, fields: Fields): Workout | undefined {
   const workout = world.workouts.get(id)
   if (workout === undefined) return undefined
   const updates: Record<string, string> = {}
@@ -121,7 +121,7 @@ function changeActivity({ world }: Stage, company: Company, id: string, fields: 
     workout.isPrivate = fields['private']
     updates['private'] = String(fields['private'])
   }
-  if (Object.keys(updates).length > 0) company.strava.webhooks.updated(workout, updates)
+  if (Object.keys(updates).length > 0) vendors.strava.webhooks.updated(workout, updates)
   return workout
 }
 
@@ -133,31 +133,31 @@ const timeIn = (value: unknown): number | undefined => {
 const stateIn = (value: unknown): Night['state'] | undefined =>
   value === 'SCORED' || value === 'PENDING_SCORE' || value === 'UNSCORABLE' ? value : undefined
 
-function addSleep({ world, clock }: Stage, company: Company, vendor: SleepVendor, fields: Fields): Night | undefined {
+function addSleep({ world, clock }: SimulatorContext, vendors: Vendors, vendor: SleepVendor, fields: Fields): Night | undefined {
   const athlete = athleteNamed({ world }, fields['athlete'])
   if (athlete === undefined) return undefined
   const hours = typeof fields['hours'] === 'number' ? fields['hours'] : 7.5
   const startAt = timeIn(fields['start']) ?? clock.now() - hours * 3_600_000
-  const dice = chance(athlete.seed, 'ordered-night', vendor, startAt, clock.now())
-  const made = nightOf({ athlete, dice, startAt, hours, isNap: fields['nap'] === true })
+  const random = keyedRandom(athlete.seed, 'ordered-night', vendor, startAt, clock.now())
+  const made = nightOf({ athlete, random, startAt, hours, isNap: fields['nap'] === true })
   const night: Night = { ...made, updatedAt: clock.now(), state: stateIn(fields['state']) ?? 'SCORED' }
   world.nights[vendor].set(night.id, night)
-  announceNight(company, vendor, night, 'create')
+  announceNight(vendors, vendor, night, 'create')
   return night
 }
 
-function addCheckin({ world, clock }: Stage, fields: Fields): Checkin | undefined {
+function addCheckin({ world, clock }: SimulatorContext, fields: Fields): Checkin | undefined {
   const athlete = athleteNamed({ world }, fields['athlete'])
   if (athlete === undefined) return undefined
   const at = clock.now()
-  const checkin = { ...checkinOf(athlete, chance(athlete.seed, 'ordered-checkin', at), 0), at }
+  const checkin = { ...checkinOf(athlete, keyedRandom(athlete.seed, 'ordered-checkin', at), 0), at }
   world.checkins.get(athlete.id)?.push(checkin)
   return checkin
 }
 
 function changeSleep(
-  { world, clock }: Stage,
-  company: Company,
+  { world, clock }: SimulatorContext,
+  vendors: Vendors,
   [vendor, id]: readonly [SleepVendor, string],
   fields: Fields,
 ): Night | undefined {
@@ -166,6 +166,6 @@ function changeSleep(
   const score = typeof fields['score'] === 'number' ? fields['score'] : held.score
   const night: Night = { ...held, score, state: stateIn(fields['state']) ?? held.state, updatedAt: clock.now() }
   world.nights[vendor].set(id, night)
-  announceNight(company, vendor, night, 'update')
+  announceNight(vendors, vendor, night, 'update')
   return night
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { SystemClock, VirtualClock } from '../kernel/clock.ts'
+import { connect, type OAuthSession } from './oauth-client.ts'
 import { FAULT_KINDS, openSimulator, type FaultKind, type Listening, type Simulator } from './simulator.ts'
-import { connect, type Session } from './visitor.ts'
 
 // Every kind of trouble with an answer, felt twice: over a real socket and through the in-process form.
 const clock = new SystemClock()
 let simulator: Simulator
 let listening: Listening
-let overSocket: Session
-let inProcess: Session
+let overSocket: OAuthSession
+let inProcess: OAuthSession
 
 before(async () => {
   simulator = openSimulator({ clock, activities: 6, nights: 0 })
@@ -28,7 +28,7 @@ const ROUTE = '/api/v3/athlete'
 const strike = (kind: FaultKind, more = {}): void =>
   simulator.control.setFaults([{ vendor: 'strava', route: ROUTE, kind, times: 1, ...more }])
 
-async function bothWays(kind: FaultKind, check: (session: Session) => Promise<void>, more = {}): Promise<void> {
+async function bothWays(kind: FaultKind, check: (session: OAuthSession) => Promise<void>, more = {}): Promise<void> {
   for (const session of [overSocket, inProcess]) {
     strike(kind, more)
     await check(session)

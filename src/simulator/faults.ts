@@ -1,9 +1,10 @@
-// Trouble on request. A fault fits a vendor, perhaps a route, and happens a number of times or with a probability; the first
-// one that fits a moment is used up. Which moment a kind belongs to: before the vendor acts, on its answer, or on a webhook.
+// Faults: misbehaviour that a test orders from a vendor. A fault fits a vendor and perhaps a route, and happens a number of times
+// or with a probability; the first one that fits is used up. Its kind decides when it acts: before the vendor does, on the
+// vendor's answer, or on a webhook.
 import type { Random } from '../kernel/random.ts'
 import { matchTemplate, type VendorName } from './router.ts'
 
-/** Adds to any other trouble. */
+/** Happens in addition to any other fault. */
 export const SLOW_KINDS = ['latency'] as const
 export const BEFORE_KINDS = ['hang', 'reset', '429', '5xx', '597', 'not_found', 'streams_not_ready'] as const
 export const ANSWER_KINDS = ['truncated', 'malformed', 'no_headers', 'odd_headers'] as const
@@ -14,17 +15,17 @@ export type FaultKind = (typeof FAULT_KINDS)[number]
 
 export interface Fault {
   readonly vendor: VendorName
-  /** A template (`/api/v3/activities/{id}`), with its method or without, or one path; absent: every route. */
+  /** A template (`/api/v3/activities/{id}`), with or without its method, or one path. Absent: every route. */
   readonly route?: string
   readonly kind: FaultKind
-  /** How often; absent: for ever. */
+  /** How often it happens. Absent: always. */
   readonly times?: number
   readonly probability?: number
   /** For `latency` and `webhook_late`. */
   readonly ms?: number
 }
 
-export interface FaultPlace {
+export interface FaultTarget {
   readonly vendor: VendorName
   readonly method: string
   readonly template: string
@@ -36,8 +37,8 @@ interface Armed {
   left: number
 }
 
-/** Kinds that make sense on some routes only, when the fault itself names none. */
-const HOME: Readonly<Partial<Record<FaultKind, RegExp>>> = {
+/** The routes of kinds that make sense on some only. They hold when the fault names no route. */
+const DEFAULT_TEMPLATES: Readonly<Partial<Record<FaultKind, RegExp>>> = {
   streams_not_ready: /\/streams$/,
   not_found: /\{[^}]+\}$/,
 }
@@ -62,9 +63,9 @@ export class Faults {
     return this.#armed.map(({ fault, left }) => (Number.isFinite(left) ? { ...fault, times: left } : fault))
   }
 
-  /** The fault of one of these kinds that strikes here and now, if any; it is used up by being asked for. */
-  strike(kinds: readonly FaultKind[], place: FaultPlace): Fault | undefined {
-    const armed = this.#armed.find(({ fault }) => kinds.includes(fault.kind) && fits(fault, place) && this.#happens(fault))
+  /** The fault of one of these kinds that happens to this call, if any. Asking uses it up. */
+  strike(kinds: readonly FaultKind[], target: FaultTarget): Fault | undefined {
+    const armed = this.#armed.find(({ fault }) => kinds.includes(fault.kind) && fits(fault, target) && this.#happens(fault))
     if (armed === undefined) return undefined
     armed.left -= 1
     this.#armed = this.#armed.filter(({ left }) => left > 0)
@@ -76,11 +77,11 @@ export class Faults {
   }
 }
 
-function fits(fault: Fault, place: FaultPlace): boolean {
-  if (fault.vendor !== place.vendor) return false
+function fits(fault: Fault, target: FaultTarget): boolean {
+  if (fault.vendor !== target.vendor) return false
   if ((WEBHOOK_KINDS as readonly string[]).includes(fault.kind)) return true
-  if (fault.route === undefined) return HOME[fault.kind]?.test(place.template) ?? true
+  if (fault.route === undefined) return DEFAULT_TEMPLATES[fault.kind]?.test(target.template) ?? true
   const [, method, path = ''] = /^(?:([A-Z]+)\s+)?(.*)$/.exec(fault.route) ?? []
-  if (method !== undefined && method !== place.method) return false
-  return path === place.template || path === place.path || matchTemplate(path, place.path) !== undefined
+  if (method !== undefined && method !== target.method) return false
+  return path === target.template || path === target.path || matchTemplate(path, target.path) !== undefined
 }

@@ -1,18 +1,18 @@
-// Who may see whose data: codes (once only), access tokens and refresh tokens of one vendor. How long they live and what a
-// refresh does to the old ones differs by vendor and is given as a policy; the wire belongs to each vendor's oauth.ts.
+// The codes, access tokens and refresh tokens of one vendor, and whose data each opens. How long they live and what a refresh
+// does to the old ones is the vendor's policy. How they look on the wire is in each vendor's oauth.ts.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import type { Random } from '../kernel/random.ts'
 import type { Athlete } from './world/athletes.ts'
-import { hexOf } from './world/chance.ts'
+import { hexOf } from './world/keyed-random.ts'
 
 export interface GrantPolicy {
-  /** Infinity: it never expires. */
+  /** Infinity: the access token never expires. */
   readonly accessMs: number
   readonly refreshMs: number
-  /** A refresh while more than this is left gives the same tokens back. */
+  /** While an access token lives longer than this, a refresh returns the same tokens. */
   readonly reuseAboveMs?: number
-  /** Whether an access token outlives the refresh that replaced it. */
+  /** Whether the old access token still works after a refresh. */
   readonly keepsOldAccess: boolean
 }
 
@@ -58,14 +58,14 @@ export class Grants {
     return code
   }
 
-  /** A code is good once, also when what follows fails. */
+  /** A code works once, even if what follows fails. */
   redeem(code: string): Consent | undefined {
     const consent = this.#codes.get(code)
     this.#codes.delete(code)
     return consent !== undefined && consent.expiresAt > this.#clock.now() ? consent : undefined
   }
 
-  /** A new consent replaces what the same application had of the same athlete. */
+  /** A new consent replaces the grant that the application already had from the athlete. */
   open(consent: Pick<Consent, 'client' | 'athlete' | 'scopes'>): Grant {
     for (const old of this.of(consent.athlete)) if (old.client === consent.client) this.revoke(old)
     const grant: Grant = {
@@ -107,7 +107,7 @@ export class Grants {
     return held !== undefined && held.expiresAt > this.#clock.now() ? held.grant : undefined
   }
 
-  /** Of either kind: for a revocation, which takes both. */
+  /** By an access or a refresh token: a revocation takes either. */
   byAnyToken(token: string): Grant | undefined {
     return this.#byAccess.get(token)?.grant ?? this.#byRefresh.get(token)
   }
@@ -121,7 +121,7 @@ export class Grants {
     this.#byRefresh.delete(grant.refreshToken)
   }
 
-  /** For tests of expiry: every access token is over, refresh tokens live on. */
+  /** For tests: expires every access token. Refresh tokens still work. */
   expireAccess(): void {
     this.#byAccess.clear()
     const now = this.#clock.now()
@@ -132,7 +132,7 @@ export class Grants {
 export const bearerOf = (headers: Headers): string =>
   /^bearer\s+(.+)$/i.exec(headers.get('authorization') ?? '')?.[1]?.trim() ?? ''
 
-/** PKCE, S256 or plain; a consent without a challenge asks for no verifier. */
+/** PKCE, S256 or plain. A consent without a challenge needs no verifier. */
 export function provesChallenge(consent: Consent, verifier: string): boolean {
   if (consent.challenge === undefined) return true
   const shown = consent.challengeMethod === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url')

@@ -1,10 +1,11 @@
-// What was asked, for whoever judges the asker: counts by route and by window, over-limit calls, refreshes, updates, webhooks.
+// Counts what clients did, for tests that judge them: requests by route and by window, calls over the limit, refreshes, updates,
+// webhooks. It is what `GET /_sim/state` answers.
 import type { Clock } from '../kernel/clock.ts'
 import { VENDORS, type VendorName } from './router.ts'
 
 export interface VendorState {
   readonly requests: Record<string, number>
-  /** Every metered call by the window it arrived in, refused ones included. */
+  /** Calls that count against a limit, by the window in which they arrived. Refused ones are included. */
   readonly byWindow: Record<string, { read: number; overall: number }>
   overLimit: number
   refreshes: number
@@ -14,7 +15,7 @@ export interface VendorState {
 
 export type SimulatorState = Readonly<Record<VendorName, VendorState>>
 
-/** The short window of each vendor. Garmin's is not published; a minute is what its own quotas use. */
+/** The short window of each vendor. Garmin publishes none; its quotas are per minute. */
 const WINDOW_MS: Readonly<Record<VendorName, number>> = {
   strava: 15 * 60_000,
   garmin: 60_000,

@@ -1,5 +1,5 @@
-// A clock that can be pushed forward by hand on top of one that runs by itself: `POST /_sim/clock` moves the vendors' time
-// without asking whoever runs the base clock. Sleepers see the push at once; deadlines stay the base's, they guard real I/O.
+// A clock that can be moved forward by hand, on top of one that runs by itself. `POST /_sim/clock` moves the vendors' time and
+// leaves the base clock alone. Sleepers notice at once. Deadlines stay those of the base clock, because they limit real I/O.
 import type { Clock } from '../kernel/clock.ts'
 
 export class MovableClock implements Clock {
@@ -38,7 +38,7 @@ export class MovableClock implements Clock {
     while (this.now() < until)
   }
 
-  /** Ends when the span is over or when somebody pushed the clock, whichever comes first. */
+  /** Ends when the time is over or when the clock is moved, whichever comes first. */
   async #nap(ms: number, signal?: AbortSignal): Promise<void> {
     const pushed = new AbortController()
     const wake = (): void => pushed.abort()

@@ -1,32 +1,32 @@
-// An application and its athlete at the vendors' doors: opens the consent page as a browser would, decides, exchanges the code and holds
-// the tokens. For tests, checks and demonstrations; the simulator itself does not need it.
+// An OAuth client and its athlete's browser: opens the consent page, decides, exchanges the code and holds the tokens. It is for
+// tests and checks; the simulator itself does not use it.
 import { createHash } from 'node:crypto'
-import type { Send } from './courier.ts'
 import type { VendorName } from './router.ts'
+import type { Send } from './webhook-sender.ts'
 
-export interface Visitor {
+export interface OAuthClient {
   readonly fetch: Send
-  /** Where the simulator answers, without a slash at the end. */
+  /** The simulator's address, without a slash at the end. */
   readonly base: string
   readonly client?: { readonly id: string; readonly secret: string }
 }
 
-export interface Wish {
+export interface ConsentChoice {
   readonly scopes?: string
-  /** Scopes to tick; what the page has ticked when absent. */
+  /** Scopes to tick. Absent: those that the page has ticked. */
   readonly tick?: readonly string[]
   readonly deny?: boolean
   readonly athlete?: string
   readonly state?: string
 }
 
-interface Manner {
+interface OAuthProfile {
   readonly authorise: string
   readonly token: string
   readonly scopes: string
 }
 
-const MANNERS: Readonly<Record<VendorName, Manner>> = {
+const OAUTH_PROFILES: Readonly<Record<VendorName, OAuthProfile>> = {
   strava: { authorise: '/oauth/authorize', token: '/oauth/token', scopes: 'read,activity:read_all,activity:write' },
   oura: { authorise: '/oauth/authorize', token: '/oauth/token', scopes: 'email personal daily' },
   whoop: {
@@ -42,7 +42,7 @@ const CALLBACK = 'http://127.0.0.1:9/oauth/callback'
 const VERIFIER = 'a-verifier-that-is-long-enough-for-anybody-who-counts'
 const APPLICATION = { id: '4711', secret: 'not-much-of-a-secret' }
 
-export interface Session {
+export interface OAuthSession {
   readonly vendor: VendorName
   accessToken: string
   refreshToken: string
@@ -53,35 +53,35 @@ export interface Session {
   refresh(refreshToken?: string): Promise<Response>
 }
 
-/** Through the consent page, back to the application's callback address. */
-export async function consent(visitor: Visitor, vendor: VendorName, wish: Wish = {}): Promise<URL> {
-  const page = new URL(`${visitor.base}/${vendor}${MANNERS[vendor].authorise}`)
+/** Goes through the consent page and returns the callback address to which it redirects. */
+export async function consent(oauthClient: OAuthClient, vendor: VendorName, choice: ConsentChoice = {}): Promise<URL> {
+  const page = new URL(`${oauthClient.base}/${vendor}${OAUTH_PROFILES[vendor].authorise}`)
   const query = {
-    client_id: clientOf(visitor).id,
+    client_id: credentialsOf(oauthClient).id,
     redirect_uri: CALLBACK,
     response_type: 'code',
-    scope: wish.scopes ?? MANNERS[vendor].scopes,
-    state: wish.state ?? 'a-state-of-its-own',
-    ...(wish.athlete === undefined ? {} : { athlete: wish.athlete }),
+    scope: choice.scopes ?? OAUTH_PROFILES[vendor].scopes,
+    state: choice.state ?? 'a-state-of-its-own',
+    ...(choice.athlete === undefined ? {} : { athlete: choice.athlete }),
     ...(vendor === 'garmin'
       ? { code_challenge: createHash('sha256').update(VERIFIER).digest('base64url'), code_challenge_method: 'S256' }
       : {}),
   }
   for (const [name, value] of Object.entries(query)) if (value !== '') page.searchParams.set(name, value)
-  const shown = await visitor.fetch(new Request(page))
+  const shown = await oauthClient.fetch(new Request(page))
   const { action, ticked } = formIn(await shown.text())
-  const form = new URLSearchParams({ decision: wish.deny === true ? 'deny' : 'approve' })
-  for (const scope of wish.tick ?? ticked) form.append('scope', scope)
-  const decided = await visitor.fetch(new Request(new URL(action, page), { method: 'POST', body: form, redirect: 'manual' }))
+  const form = new URLSearchParams({ decision: choice.deny === true ? 'deny' : 'approve' })
+  for (const scope of choice.tick ?? ticked) form.append('scope', scope)
+  const decided = await oauthClient.fetch(new Request(new URL(action, page), { method: 'POST', body: form, redirect: 'manual' }))
   return new URL(decided.headers.get('location') ?? 'about:blank')
 }
 
-const clientOf = ({ client }: Visitor): { id: string; secret: string } => client ?? APPLICATION
+const credentialsOf = ({ client }: OAuthClient): { id: string; secret: string } => client ?? APPLICATION
 
 const unescaped = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 
-/** What a browser sees of the page's form. */
+/** The form of the page, as a browser would read it. */
 export function formIn(page: string): { action: string; boxes: string[]; ticked: string[] } {
   const action = /<form method="post" action="([^"]*)">/.exec(page)?.[1] ?? ''
   const boxes = [...page.matchAll(/<input type="checkbox" name="scope" value="([^"]*)"( checked)?>/g)]
@@ -90,27 +90,29 @@ export function formIn(page: string): { action: string; boxes: string[]; ticked:
 }
 
 export async function exchange(
-  visitor: Visitor,
+  oauthClient: OAuthClient,
   vendor: VendorName,
   fields: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const { id, secret } = clientOf(visitor)
+  const { id, secret } = credentialsOf(oauthClient)
   const form = new URLSearchParams({ client_id: id, client_secret: secret, ...fields })
-  return await visitor.fetch(new Request(`${visitor.base}/${vendor}${MANNERS[vendor].token}`, { method: 'POST', body: form }))
+  return await oauthClient.fetch(
+    new Request(`${oauthClient.base}/${vendor}${OAUTH_PROFILES[vendor].token}`, { method: 'POST', body: form }),
+  )
 }
 
-export const redeem = async (visitor: Visitor, vendor: VendorName, code: string): Promise<Response> =>
-  await exchange(visitor, vendor, {
+export const redeem = async (oauthClient: OAuthClient, vendor: VendorName, code: string): Promise<Response> =>
+  await exchange(oauthClient, vendor, {
     grant_type: 'authorization_code',
     code,
     redirect_uri: CALLBACK,
     ...(vendor === 'garmin' ? { code_verifier: VERIFIER } : {}),
   })
 
-/** Says yes and comes back with tokens. */
-export async function connect(visitor: Visitor, vendor: VendorName, wish: Wish = {}): Promise<Session> {
-  const callback = await consent(visitor, vendor, wish)
-  const session: Session = {
+/** Goes through the consent page and exchanges the code for tokens. */
+export async function connect(oauthClient: OAuthClient, vendor: VendorName, choice: ConsentChoice = {}): Promise<OAuthSession> {
+  const callback = await consent(oauthClient, vendor, choice)
+  const session: OAuthSession = {
     vendor,
     accessToken: '',
     refreshToken: '',
@@ -122,20 +124,20 @@ export async function connect(visitor: Visitor, vendor: VendorName, wish: Wish =
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       }
       const content = body === undefined ? {} : { body: JSON.stringify(body) }
-      return await visitor.fetch(new Request(`${visitor.base}/${vendor}${path}`, { method, headers, ...content }))
+      return await oauthClient.fetch(new Request(`${oauthClient.base}/${vendor}${path}`, { method, headers, ...content }))
     },
     refresh: async (refreshToken = session.refreshToken) => {
-      const answer = await exchange(visitor, vendor, { grant_type: 'refresh_token', refresh_token: refreshToken })
-      if (answer.ok) keep(session, (await answer.clone().json()) as Record<string, unknown>)
+      const answer = await exchange(oauthClient, vendor, { grant_type: 'refresh_token', refresh_token: refreshToken })
+      if (answer.ok) keepTokens(session, (await answer.clone().json()) as Record<string, unknown>)
       return answer
     },
   }
-  const answer = await redeem(visitor, vendor, callback.searchParams.get('code') ?? '')
-  keep(session, (await answer.json()) as Record<string, unknown>)
+  const answer = await redeem(oauthClient, vendor, callback.searchParams.get('code') ?? '')
+  keepTokens(session, (await answer.json()) as Record<string, unknown>)
   return session
 }
 
-function keep(session: Session, tokens: Readonly<Record<string, unknown>>): void {
+function keepTokens(session: OAuthSession, tokens: Readonly<Record<string, unknown>>): void {
   session.tokens = tokens
   session.accessToken = String(tokens['access_token'])
   session.refreshToken = typeof tokens['refresh_token'] === 'string' ? tokens['refresh_token'] : ''

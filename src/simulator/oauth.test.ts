@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { VirtualClock } from '../kernel/clock.ts'
+import { connect, consent, exchange, redeem, type OAuthClient } from './oauth-client.ts'
 import { openSimulator, VENDORS, type Simulator, type VendorName } from './simulator.ts'
-import { connect, consent, exchange, redeem, type Visitor } from './visitor.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 const HOUR_MS = 3_600_000
 
-function opened(options = {}): { clock: VirtualClock; simulator: Simulator; visitor: Visitor } {
+function opened(options = {}): { clock: VirtualClock; simulator: Simulator; oauthClient: OAuthClient } {
   const clock = new VirtualClock(NOW)
   const simulator = openSimulator({ clock, activities: 12, nights: 3, ...options })
-  return { clock, simulator, visitor: { fetch: simulator.fetch, base: 'http://simulator' } }
+  return { clock, simulator, oauthClient: { fetch: simulator.fetch, base: 'http://simulator' } }
 }
 
 for (const vendor of VENDORS) {
   test(`${vendor}: an athlete who approves comes back with a code that is good once`, async () => {
-    const { visitor } = opened()
-    const callback = await consent(visitor, vendor, { state: 'my-own-state' })
+    const { oauthClient } = opened()
+    const callback = await consent(oauthClient, vendor, { state: 'my-own-state' })
     assert.equal(callback.searchParams.get('state'), 'my-own-state')
     const code = callback.searchParams.get('code') ?? ''
-    const first = await redeem(visitor, vendor, code)
+    const first = await redeem(oauthClient, vendor, code)
     assert.equal(first.status, 200)
     assert.equal(typeof ((await first.json()) as { access_token: unknown }).access_token, 'string')
-    assert.equal((await redeem(visitor, vendor, code)).status, 400)
+    assert.equal((await redeem(oauthClient, vendor, code)).status, 400)
   })
 
   test(`${vendor}: an athlete who denies comes back with access_denied and no code`, async () => {
-    const { visitor } = opened()
-    const callback = await consent(visitor, vendor, { deny: true })
+    const { oauthClient } = opened()
+    const callback = await consent(oauthClient, vendor, { deny: true })
     assert.equal(callback.searchParams.get('error'), 'access_denied')
     assert.equal(callback.searchParams.get('code'), null)
   })
 
   test(`${vendor}: with an application registered, an unknown one and a wrong secret are refused`, async () => {
-    const { visitor, simulator } = opened()
+    const { oauthClient, simulator } = opened()
     simulator.control.registerClient(vendor, { id: 'known', secret: 'right' })
     const statusFor = async (client: { id: string; secret: string }): Promise<number> => {
-      const as = { ...visitor, client }
+      const as = { ...oauthClient, client }
       const callback = await consent(as, vendor)
       return (await redeem(as, vendor, callback.searchParams.get('code') ?? '')).status
     }
@@ -59,8 +59,8 @@ const unticked: readonly [VendorName, readonly string[], string, number][] = [
 ]
 for (const [vendor, tick, path, status] of unticked) {
   test(`${vendor}: what was unticked is refused with ${status}`, async () => {
-    const { visitor } = opened()
-    const session = await connect(visitor, vendor, { tick })
+    const { oauthClient } = opened()
+    const session = await connect(oauthClient, vendor, { tick })
     assert.equal((await session.request('GET', path)).status, status)
     const scope = session.callback.searchParams.get('scope')
     if (scope !== null) assert.deepEqual(scope.split(/[ ,]/), tick)
@@ -68,17 +68,17 @@ for (const [vendor, tick, path, status] of unticked) {
 }
 
 test('a consent cannot be widened by editing the page', async () => {
-  const { visitor } = opened()
-  const callback = await consent(visitor, 'strava', { scopes: 'read', tick: ['read', 'activity:write'] })
+  const { oauthClient } = opened()
+  const callback = await consent(oauthClient, 'strava', { scopes: 'read', tick: ['read', 'activity:write'] })
   assert.equal(callback.searchParams.get('scope'), 'read')
 })
 
 test('the page signs in as the newest athlete, or as the one named', async () => {
-  const { visitor, simulator } = opened()
-  const first = (await connect(visitor, 'strava')).tokens['athlete'] as { id: number }
+  const { oauthClient, simulator } = opened()
+  const first = (await connect(oauthClient, 'strava')).tokens['athlete'] as { id: number }
   const added = simulator.control.addAthlete({ activities: 2, nights: 1 })
   const idOf = async (athlete?: string): Promise<string> => {
-    const session = await connect(visitor, 'strava', athlete === undefined ? {} : { athlete })
+    const session = await connect(oauthClient, 'strava', athlete === undefined ? {} : { athlete })
     return String((session.tokens['athlete'] as { id: number }).id)
   }
   assert.equal(await idOf(), added.strava)
@@ -87,8 +87,8 @@ test('the page signs in as the newest athlete, or as the one named', async () =>
 })
 
 test('strava: a refresh with more than an hour left gives the same access token, a later one replaces both', async () => {
-  const { visitor, simulator } = opened()
-  const session = await connect(visitor, 'strava')
+  const { oauthClient, simulator } = opened()
+  const session = await connect(oauthClient, 'strava')
   const before = { access: session.accessToken, refresh: session.refreshToken }
   await session.refresh()
   assert.equal(session.accessToken, before.access)
@@ -108,8 +108,8 @@ for (const [vendor, path, lifeMs] of [
   ['garmin', '/wellness-api/rest/user/id', 24 * HOUR_MS],
 ] as const) {
   test(`${vendor}: an access token ends on time, and the refreshed one works`, async () => {
-    const { visitor, simulator } = opened()
-    const session = await connect(visitor, vendor)
+    const { oauthClient, simulator } = opened()
+    const session = await connect(oauthClient, vendor)
     simulator.control.advance(lifeMs - 1000)
     assert.equal((await session.request('GET', path)).status, 200)
     simulator.control.advance(1000)
@@ -128,8 +128,8 @@ for (const [vendor, path] of [
   ['garmin', '/wellness-api/rest/user/id'],
 ] as const) {
   test(`${vendor}: tokens that were made to expire are dead at once, and a refresh gives a living one`, async () => {
-    const { visitor, simulator } = opened()
-    const session = await connect(visitor, vendor)
+    const { oauthClient, simulator } = opened()
+    const session = await connect(oauthClient, vendor)
     simulator.control.expireTokens(vendor)
     assert.equal((await session.request('GET', path)).status, 401)
     assert.equal((await session.refresh()).status, 200)
@@ -138,32 +138,32 @@ for (const [vendor, path] of [
 }
 
 test('whoop: without the scope offline there is no refresh token', async () => {
-  const { visitor } = opened()
-  assert.equal((await connect(visitor, 'whoop', { tick: ['read:sleep'] })).refreshToken, '')
+  const { oauthClient } = opened()
+  assert.equal((await connect(oauthClient, 'whoop', { tick: ['read:sleep'] })).refreshToken, '')
 })
 
 test('garmin: without a challenge the page does not open, and a wrong verifier is refused', async () => {
-  const { visitor } = opened()
-  const bare = `${visitor.base}/garmin/oauth2Confirm?client_id=1&response_type=code&redirect_uri=http://127.0.0.1:9/`
-  assert.equal((await visitor.fetch(new Request(bare))).status, 400)
-  const callback = await consent(visitor, 'garmin')
+  const { oauthClient } = opened()
+  const bare = `${oauthClient.base}/garmin/oauth2Confirm?client_id=1&response_type=code&redirect_uri=http://127.0.0.1:9/`
+  assert.equal((await oauthClient.fetch(new Request(bare))).status, 400)
+  const callback = await consent(oauthClient, 'garmin')
   const fields = { grant_type: 'authorization_code', code: callback.searchParams.get('code') ?? '', code_verifier: 'wrong' }
-  assert.equal((await exchange(visitor, 'garmin', fields)).status, 400)
+  assert.equal((await exchange(oauthClient, 'garmin', fields)).status, 400)
 })
 
 test('strava: a revoked token is dead, in both ways of revoking', async () => {
-  const { visitor } = opened()
+  const { oauthClient } = opened()
   const [one, two] = [
-    await connect(visitor, 'strava'),
-    await connect({ ...visitor, client: { id: 'other', secret: 's' } }, 'strava'),
+    await connect(oauthClient, 'strava'),
+    await connect({ ...oauthClient, client: { id: 'other', secret: 's' } }, 'strava'),
   ]
   const deauthorised = await one.request('POST', '/oauth/deauthorize')
   assert.deepEqual(await deauthorised.json(), { access_token: one.accessToken })
   assert.equal((await one.request('GET', '/api/v3/athlete')).status, 401)
   const basic = `Basic ${Buffer.from('other:s').toString('base64')}`
   const revoke = (authorization: string): Promise<Response> =>
-    visitor.fetch(
-      new Request(`${visitor.base}/strava/oauth/revoke`, {
+    oauthClient.fetch(
+      new Request(`${oauthClient.base}/strava/oauth/revoke`, {
         method: 'POST',
         headers: { authorization },
         body: new URLSearchParams({ token: two.refreshToken }),
@@ -175,19 +175,19 @@ test('strava: a revoked token is dead, in both ways of revoking', async () => {
 })
 
 test('strava says no in triples of resource, field and code', async () => {
-  const { visitor, simulator } = opened({ clients: { strava: [{ id: '4711', secret: 'right' }] } })
-  const known = { ...visitor, client: { id: '4711', secret: 'right' } }
+  const { oauthClient, simulator } = opened({ clients: { strava: [{ id: '4711', secret: 'right' }] } })
+  const known = { ...oauthClient, client: { id: '4711', secret: 'right' } }
   const refused = async (answer: Promise<Response>): Promise<unknown[]> => {
     const { status } = await answer
     const body = (await (await answer).json()) as { errors: { resource: string; field: string; code: string }[] }
     return [status, ...body.errors.map(({ resource, field, code }) => `${resource}/${field}/${code}`)]
   }
   const refresh = { grant_type: 'refresh_token', refresh_token: 'x' }
-  assert.deepEqual(await refused(exchange({ ...visitor, client: { id: 'x', secret: 'x' } }, 'strava', refresh)), [
+  assert.deepEqual(await refused(exchange({ ...oauthClient, client: { id: 'x', secret: 'x' } }, 'strava', refresh)), [
     400,
     'Application/client_id/invalid',
   ])
-  assert.deepEqual(await refused(exchange({ ...visitor, client: { id: '4711', secret: 'x' } }, 'strava', refresh)), [
+  assert.deepEqual(await refused(exchange({ ...oauthClient, client: { id: '4711', secret: 'x' } }, 'strava', refresh)), [
     401,
     'Application//invalid',
   ])

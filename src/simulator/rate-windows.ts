@@ -1,5 +1,5 @@
-// Counting in windows of time. An aligned window begins on the clock (:00, :15, midnight UTC); a rolling one looks back from
-// now. What counts, and what the answer says about it, is each vendor's limits.ts.
+// Counts calls in windows of time. An aligned window begins on the clock (:00, :15, midnight UTC); a rolling one looks back from
+// now. What counts, and what the answer says about it, is in each vendor's limits.ts.
 import type { Clock } from '../kernel/clock.ts'
 
 export interface WindowCount {
@@ -7,7 +7,7 @@ export interface WindowCount {
   readonly resetAt: number
 }
 
-/** Calls in windows that begin at multiples of their length since 1970. */
+/** Windows that begin at multiples of their length since 1970. */
 export class AlignedWindows {
   readonly #counts = new Map<string, { start: number; used: number }>()
   readonly #clock: Clock
@@ -41,7 +41,7 @@ export class RollingWindow {
     this.lengthMs = lengthMs
   }
 
-  /** `resetAt`: when the oldest call leaves the window. */
+  /** `resetAt` is when the oldest call leaves the window. */
   count(key: string): WindowCount {
     const from = this.#clock.now() - this.lengthMs
     const recent = (this.#calls.get(key) ?? []).filter(at => at > from)

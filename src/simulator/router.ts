@@ -1,5 +1,5 @@
-// Finds the route of a request and reads its body once. A route is data (vendor, method, template, who may call it), so that
-// a checker can walk all of them; what a vendor does with it is the vendor's own business.
+// Finds the route of a request and reads its body once. A route is data (vendor, method, template, who may call it), so a check
+// can list all of them. What a route does is up to the vendor.
 import type { Answer } from './answer.ts'
 import type { Grant } from './grants.ts'
 
@@ -8,13 +8,15 @@ export const VENDORS: readonly VendorName[] = ['strava', 'garmin', 'oura', 'whoo
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** `open`: neither token nor limit. `app`: the application's own credentials. Otherwise the scopes of which one is needed. */
+/**
+ * `open`: no token and no limit. `app`: the application's own credentials. A list: one of these scopes, or with none any token.
+ */
 export type Access = 'open' | 'app' | readonly string[]
 
 export interface Call {
   readonly method: string
   readonly url: URL
-  /** Below the vendor's base: what the vendor itself would see. */
+  /** The path as the vendor itself would see it, without the simulator's prefix. */
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Headers
@@ -29,7 +31,7 @@ export interface Route {
   readonly method: Method
   readonly template: string
   readonly access: Access
-  /** The grant is there on every route that is neither `open` nor `app`. */
+  /** There is a grant on every route that is neither `open` nor `app`. */
   handle(call: Call, grant: Grant | undefined): Answer | Promise<Answer>
 }
 
@@ -38,7 +40,7 @@ export interface Found<R> {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** The first route whose template fits; `{name}` takes one segment. */
+/** The first route whose template fits. `{name}` stands for one part of the path. */
 export function findRoute<R extends { method: Method; template: string }>(
   routes: readonly R[],
   method: string,
@@ -72,7 +74,7 @@ function decodeURIComponentSafely(text: string): string {
   }
 }
 
-/** A body as fields, whatever its form: JSON object, form or multipart. Anything else has no fields. */
+/** The fields of a body: JSON object, form or multipart. Any other body has no fields. */
 export async function readFields(request: Request): Promise<{ text: string; fields: Record<string, unknown> }> {
   const type = request.headers.get('content-type') ?? ''
   if (request.body === null) return { text: '', fields: {} }

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { SystemClock, VirtualClock } from '../kernel/clock.ts'
+import { connect, type OAuthSession } from './oauth-client.ts'
 import { openSimulator, VENDORS, type Simulator, type SimulatorOptions, type VendorName } from './simulator.ts'
-import { connect, type Session } from './visitor.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 const DAY_MS = 86_400_000
@@ -190,7 +190,7 @@ const MORE_FIELDS = [
 
 test('whatever is asked, there is an answer', async () => {
   const { simulator } = opened({ activities: 5, send: () => Promise.resolve(new Response()) })
-  const sessions = new Map<VendorName, Session>()
+  const sessions = new Map<VendorName, OAuthSession>()
   for (const vendor of VENDORS) sessions.set(vendor, await connect({ fetch: simulator.fetch, base: 'http://simulator' }, vendor))
   const controls = [
     'state',

@@ -1,35 +1,36 @@
-// The five vendors, played from their public documents: in-process (`fetch`) or over HTTP (`listen`), with a control API under /_sim/.
-// It shares no rule with the engine: its limits, shapes and quirks are its own. Time comes from the clock, chance from the seed.
+// The door: simulates the five vendors from their public documents, in-process (`fetch`) or over HTTP (`listen`), with a control
+// API under /_sim/. It shares no rule with the engine: limits, payloads and quirks are its own. Time comes from the clock,
+// randomness from the seed.
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { seeded, type Random } from '../kernel/random.ts'
 import { json } from './answer.ts'
 import { Clients, type Client } from './clients.ts'
-import { openCompany, vendorOf } from './company.ts'
-import { controlOf, type Control } from './control.ts'
+import type { Limits, Quirks, SimulatorContext } from './context.ts'
 import { controlRoutes, type ControlRoute } from './control-routes.ts'
-import { Courier, type Send } from './courier.ts'
+import { controlOf, type Control } from './control.ts'
 import { Faults } from './faults.ts'
 import { Journal } from './journal.ts'
-import { live } from './living.ts'
+import { runLivingWorld } from './living-world.ts'
 import { MovableClock } from './movable-clock.ts'
-import { serve, type Outcome } from './pipeline.ts'
+import { serve, type Reply } from './pipeline.ts'
 import { findRoute, readFields, VENDORS, type Access, type Call, type Method, type VendorName } from './router.ts'
-import type { Limits, Quirks, Stage } from './stage.ts'
 import { listen, toResponse, type Listening } from './transport.ts'
+import { openVendors, vendorOf } from './vendors.ts'
+import { WebhookSender, type Send } from './webhook-sender.ts'
 import { World } from './world/world.ts'
 
 export type { Control } from './control.ts'
 export { FAULT_KINDS, type Fault, type FaultKind } from './faults.ts'
 export type { SimulatorState, VendorState } from './journal.ts'
 export { VENDORS, type VendorName } from './router.ts'
-export type { Limits, Quirks } from './stage.ts'
+export type { Limits, Quirks } from './context.ts'
 export type { Listening } from './transport.ts'
 
 export interface SimulatorOptions {
   readonly clock: Clock
   readonly seed?: number
-  /** For tokens, challenges and faults; the world itself depends on the seed alone. */
+  /** For tokens, challenges and faults. The world depends on the seed alone. */
   readonly random?: Random
   readonly activities?: number
   readonly nights?: number
@@ -40,16 +41,19 @@ export interface SimulatorOptions {
   readonly limits?: Partial<Limits>
   readonly quirks?: Partial<Quirks>
   readonly bigIds?: boolean
-  /** The receiver: events go to `<this>/<vendor>` (`<this>/webhooks/<vendor>` when it has no path) unless an application subscribed itself. */
+  /**
+   * Where events of applications that did not subscribe are sent: to `<this>/<vendor>`, or to `<this>/webhooks/<vendor>` when it has no
+   * path.
+   */
   readonly webhooksUrl?: string
   readonly signWebhooks?: boolean
   readonly garminPing?: boolean
   readonly clients?: Partial<Record<VendorName, readonly Client[]>>
-  /** How the outside reaches the simulator; `listen` sets it when it is not given. */
+  /** The address under which others reach the simulator. Without it, the one on which it listens. */
   readonly publicUrl?: string
-  /** How webhooks leave; the platform's fetch when not given. */
+  /** Sends webhooks. Without it, the platform's fetch does. */
   readonly send?: Send
-  /** The history ends on the day before this instant; the clock's now when not given. */
+  /** The history ends on the day before this instant. Without it, before the clock's now. */
   readonly beginsAt?: number
 }
 
@@ -61,14 +65,14 @@ export interface RouteDescription {
 }
 
 export interface Simulator {
-  /** The in-process form: what the platform's fetch is to a real network. */
+  /** Answers in-process, as the platform's fetch does over a network. */
   readonly fetch: (input: Request | URL | string, init?: RequestInit) => Promise<Response>
   listen(address: { readonly host: string; readonly port: number }): Promise<Listening>
   readonly control: Control
   readonly routes: readonly RouteDescription[]
-  /** Whether a request is for the control API, which a demo guards; `/_sim/<vendor>/…` is otherwise that vendor. */
+  /** Whether a request is for the control API, which the demo guards. Any other `/_sim/<vendor>/…` is for that vendor. */
   isControl(method: string, path: string): boolean
-  /** When no webhook is on its way any more. */
+  /** Resolves when no webhook is under way any more. */
   settled(): Promise<void>
   close(): Promise<void>
 }
@@ -87,7 +91,7 @@ const DEFAULT_NIGHTS = 90
 export function openSimulator(options: SimulatorOptions): Simulator {
   const stop = new AbortController()
   const underway = new Set<Promise<void>>()
-  const later = (work: (signal: AbortSignal) => Promise<void>): void => {
+  const inBackground = (work: (signal: AbortSignal) => Promise<void>): void => {
     const running = work(stop.signal).catch((error: unknown) => {
       if (!stop.signal.aborted) tell('paceline:fault', { where: 'simulator', error })
     })
@@ -95,60 +99,62 @@ export function openSimulator(options: SimulatorOptions): Simulator {
     underway.add(ended)
   }
   let listeningAt: string | undefined
-  const stage = stageOf(options, () => options.publicUrl ?? listeningAt ?? 'http://simulator.invalid')
-  const company = openCompany(stage, { isPing: options.garminPing ?? false, later })
+  const context = contextOf(options, () => options.publicUrl ?? listeningAt ?? 'http://simulator.invalid')
+  const vendors = openVendors(context, { isPing: options.garminPing ?? false, inBackground })
   const defaults = {
     activities: options.activities ?? DEFAULT_ACTIVITIES,
     nights: options.nights ?? DEFAULT_NIGHTS,
     broken: options.broken ?? 0,
     ...(options.checkinDays !== undefined && { checkinDays: options.checkinDays }),
   }
-  stage.world.addAthlete({ seed: options.seed ?? 1, ...defaults })
-  const control = controlOf({ stage, company, defaults })
+  context.world.addAthlete({ seed: options.seed ?? 1, ...defaults })
+  const control = controlOf({ context, vendors, defaults })
   const controls = controlRoutes(control)
-  if (options.living === true) later(signal => live(stage, company, signal))
+  if (options.living === true) inBackground(signal => runLivingWorld(context, vendors, signal))
 
-  const answering = async (request: Request): Promise<Outcome> => {
+  const respond = async (request: Request): Promise<Reply> => {
     const url = new URL(request.url)
     const found = findRoute(controls, request.method, url.pathname)
     if (found !== undefined)
       return { how: 'answer', answer: found.route.handle(await callOf(request, url.pathname, found.params)) }
-    const [name, path] = split(url.pathname)
+    const [name, path] = splitVendorPath(url.pathname)
     if (name === undefined)
       return {
         how: 'answer',
         answer: json(404, { error: 'The simulator serves /strava, /garmin, /oura, /whoop, /foursquare and /_sim' }),
       }
-    const vendor = vendorOf(company, name)
+    const vendor = vendorOf(vendors, name)
     const match = findRoute(vendor.routes, request.method, path)
     const call = await callOf(request, path, match?.params ?? {})
-    return match === undefined ? { how: 'answer', answer: vendor.notFound(call) } : await serve(stage, vendor, match.route, call)
+    return match === undefined
+      ? { how: 'answer', answer: vendor.notFound(call) }
+      : await serve(context, vendor, match.route, call)
   }
   return {
     fetch: async (input, init) => {
       const request = new Request(input, init)
-      return await toResponse(await answering(request), request.signal)
+      return await toResponse(await respond(request), request.signal)
     },
     listen: async address => {
-      const listening = await listen(answering, address)
+      const listening = await listen(respond, address)
       listeningAt = listening.url
       return listening
     },
     control,
     routes: VENDORS.flatMap(name =>
-      vendorOf(company, name).routes.map(({ vendor, method, template, access }) => ({ vendor, method, template, access })),
+      vendorOf(vendors, name).routes.map(({ vendor, method, template, access }) => ({ vendor, method, template, access })),
     ),
     isControl: (method, path) => isControl(controls, method, path),
-    settled: async () => await stage.courier.settled(),
+    settled: async () => await context.webhookSender.settled(),
     close: async () => {
       stop.abort()
-      await stage.courier.close()
+      await context.webhookSender.close()
       await Promise.all(underway)
     },
   }
 }
 
-function stageOf(options: SimulatorOptions, publicUrl: () => string): Stage {
+function contextOf(options: SimulatorOptions, publicUrl: () => string): SimulatorContext {
   const seed = options.seed ?? 1
   const clock = new MovableClock(options.clock)
   const random = options.random ?? seeded(seed)
@@ -163,7 +169,7 @@ function stageOf(options: SimulatorOptions, publicUrl: () => string): Stage {
     faults,
     clients,
     world: new World({ seed, beginsAt: options.beginsAt ?? clock.now(), bigIds: options.bigIds ?? false }),
-    courier: new Courier({ clock, faults, journal, send: options.send ?? (request => fetch(request)) }),
+    webhookSender: new WebhookSender({ clock, faults, journal, send: options.send ?? (request => fetch(request)) }),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     quirks: { inclusiveBounds: false, refusedCountShort: true, ...options.quirks },
     signWebhooks: options.signWebhooks ?? false,
@@ -194,13 +200,13 @@ const callOf = async (request: Request, path: string, params: Readonly<Record<st
   }
 }
 
-/** `/strava/api/v3/…`, also as `/_sim/strava/api/v3/…`: the vendor, and the path it would itself see. */
-function split(pathname: string): [vendor: VendorName | undefined, path: string] {
+/** The vendor of `/strava/api/v3/…` or `/_sim/strava/api/v3/…`, and the path as the vendor itself would see it. */
+function splitVendorPath(pathname: string): [vendor: VendorName | undefined, path: string] {
   const [, name, rest = ''] = /^(?:\/_sim)?\/([^/]+)(\/.*)?$/.exec(pathname) ?? []
   return [VENDORS.find(vendor => vendor === name), rest]
 }
 
 function isControl(controls: readonly ControlRoute[], method: string, path: string): boolean {
   if (findRoute(controls, method, path) !== undefined) return true
-  return path.startsWith('/_sim/') && split(path)[0] === undefined
+  return path.startsWith('/_sim/') && splitVendorPath(path)[0] === undefined
 }

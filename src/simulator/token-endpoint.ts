@@ -1,17 +1,17 @@
-// The token endpoint as OAuth 2 describes it, for the vendors that keep to it (Oura, WHOOP, Garmin): form fields in, `error` words
-// out, single-use codes and refresh tokens. Strava and Foursquare have manners of their own.
+// The token endpoint as OAuth 2 describes it, for the vendors that keep to it (Oura, WHOOP, Garmin): form fields in, OAuth error
+// codes out, codes and refresh tokens that work once. Strava and Foursquare have their own.
 import { json, type Answer } from './answer.ts'
+import type { SimulatorContext } from './context.ts'
 import { provesChallenge, type Grant, type Grants } from './grants.ts'
 import { textOf, type Call, type Route, type VendorName } from './router.ts'
-import type { Stage } from './stage.ts'
 
 export interface TokenDialect {
   readonly vendor: VendorName
   readonly template: string
-  readonly stage: Stage
+  readonly context: SimulatorContext
   readonly grants: Grants
   readonly needsVerifier: boolean
-  /** Whether the exchange must repeat the redirect address; a different one is refused in any case. */
+  /** Whether the exchange must repeat the redirect address. A different one is always refused. */
   readonly needsRedirectUri: boolean
   readonly body: (grant: Grant) => Readonly<Record<string, unknown>>
 }
@@ -27,17 +27,17 @@ export const tokenRoute = (dialect: TokenDialect): Route => ({
 })
 
 function answerFor(dialect: TokenDialect, call: Call): Answer {
-  const { stage, vendor } = dialect
+  const { context, vendor } = dialect
   const kind = textOf(call.fields, 'grant_type')
-  if (kind === 'refresh_token') stage.journal.of(vendor).refreshes += 1
-  const verdict = stage.clients.check(vendor, credentialsIn(call))
+  if (kind === 'refresh_token') context.journal.of(vendor).refreshes += 1
+  const verdict = context.clients.check(vendor, credentialsIn(call))
   if (verdict !== 'known') return refuse(401, 'invalid_client', 'Client authentication failed')
   if (kind === 'authorization_code') return redeemed(dialect, call)
   if (kind === 'refresh_token') return refreshed(dialect, call)
   return refuse(400, 'unsupported_grant_type', 'The grant type is not supported')
 }
 
-/** In the form, or as HTTP Basic. */
+/** From the form, or from HTTP Basic. */
 function credentialsIn(call: Call): { id: string; secret: string } {
   const basic = /^basic\s+(.+)$/i.exec(call.headers.get('authorization') ?? '')?.[1]
   if (basic === undefined) return { id: textOf(call.fields, 'client_id'), secret: textOf(call.fields, 'client_secret') }

@@ -1,39 +1,39 @@
-// How an outcome travels: as a fetch-shaped Response inside the process, or over a socket. A hang, a reset and a body cut short feel
-// the same either way: no answer until the caller gives up, a network error, a body that breaks off below its content-length.
+// How a reply travels: as a Response inside the process, or over a socket. Faults feel the same both ways: a hang never answers,
+// a reset is a network error, a truncated body ends before its content-length.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { PacelineError, hasCode } from '../kernel/errors.ts'
 import { tell } from '../kernel/channels.ts'
+import { hasCode, PacelineError } from '../kernel/errors.ts'
 import type { Answer } from './answer.ts'
-import { half, type Outcome } from './pipeline.ts'
+import { half, type Reply } from './pipeline.ts'
 
-export type Answering = (request: Request) => Promise<Outcome>
+export type Respond = (request: Request) => Promise<Reply>
 
 const bytesOf = (body: string | Uint8Array): Buffer => (typeof body === 'string' ? Buffer.from(body) : Buffer.from(body))
 
 const hasNoBody = (status: number): boolean => status === 204 || status === 304
 
-/** As fetch fails when the network does. */
+/** The error with which fetch fails when the network does. */
 const networkError = (message: string, code: string): TypeError =>
   new TypeError(message, { cause: Object.assign(new Error(code), { code }) })
 
-export async function toResponse(outcome: Outcome, signal: AbortSignal): Promise<Response> {
-  switch (outcome.how) {
+export async function toResponse(reply: Reply, signal: AbortSignal): Promise<Response> {
+  switch (reply.how) {
     case 'hang':
       return await untilAborted(signal)
     case 'reset':
       throw networkError('fetch failed', 'ECONNRESET')
     case 'truncated':
-      return new Response(brokenStream(outcome.answer), { status: outcome.answer.status, headers: headersOf(outcome.answer) })
+      return new Response(brokenStream(reply.answer), { status: reply.answer.status, headers: headersOf(reply.answer) })
     case 'answer': {
-      const { answer } = outcome
+      const { answer } = reply
       return new Response(hasNoBody(answer.status) ? null : bytesOf(answer.body), {
         status: answer.status,
         headers: headersOf(answer),
       })
     }
     default:
-      return outcome
+      return reply
   }
 }
 
@@ -64,13 +64,13 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Port 0 takes a free one. */
+/** Port 0 takes a free port. */
 export async function listen(
-  answering: Answering,
+  respond: Respond,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
   const server = createServer((incoming, response) => {
-    carry(answering, incoming, response).catch((error: unknown) => {
+    serveHttp(respond, incoming, response).catch((error: unknown) => {
       tell('paceline:fault', { where: 'simulator', error })
       incoming.socket.destroy()
     })
@@ -100,22 +100,22 @@ async function opened(server: Server, host: string, port: number): Promise<void>
   })
 }
 
-async function carry(answering: Answering, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveHttp(respond: Respond, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
-  const outcome = await answering(await requestOf(incoming, gone.signal)).catch((error: unknown) => {
-    // A caller who hung up while being kept waiting is not a fault.
+  const reply = await respond(await requestOf(incoming, gone.signal)).catch((error: unknown) => {
+    // A caller who hung up while waiting is no error.
     if (gone.signal.aborted) return undefined
     throw error
   })
-  if (outcome === undefined || outcome.how === 'hang') return
-  if (outcome.how === 'reset') {
+  if (reply === undefined || reply.how === 'hang') return
+  if (reply.how === 'reset') {
     incoming.socket.resetAndDestroy()
     return
   }
-  response.writeHead(outcome.answer.status, headersOf(outcome.answer))
-  if (outcome.how === 'answer') response.end(hasNoBody(outcome.answer.status) ? undefined : bytesOf(outcome.answer.body))
-  else response.write(half(outcome.answer.body), () => incoming.socket.destroy())
+  response.writeHead(reply.answer.status, headersOf(reply.answer))
+  if (reply.how === 'answer') response.end(hasNoBody(reply.answer.status) ? undefined : bytesOf(reply.answer.body))
+  else response.write(half(reply.answer.body), () => incoming.socket.destroy())
 }
 
 async function requestOf(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { VirtualClock } from '../kernel/clock.ts'
+import { connect, type OAuthSession } from './oauth-client.ts'
 import { openSimulator, type Simulator, type SimulatorOptions, type VendorName } from './simulator.ts'
-import { connect, type Session } from './visitor.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 
@@ -10,14 +10,15 @@ async function opened(
   vendor: VendorName,
   options: Partial<SimulatorOptions> = {},
   tick?: readonly string[],
-): Promise<{ clock: VirtualClock; simulator: Simulator; session: Session }> {
+): Promise<{ clock: VirtualClock; simulator: Simulator; session: OAuthSession }> {
   const clock = new VirtualClock(NOW)
   const simulator = openSimulator({ clock, activities: 20, nights: 90, ...options })
   const session = await connect({ fetch: simulator.fetch, base: 'http://simulator' }, vendor, tick === undefined ? {} : { tick })
   return { clock, simulator, session }
 }
 
-const read = async <T>(session: Session, path: string): Promise<T> => (await (await session.request('GET', path)).json()) as T
+const read = async <T>(session: OAuthSession, path: string): Promise<T> =>
+  (await (await session.request('GET', path)).json()) as T
 
 interface OuraPage {
   readonly data: { id: string; day: string; type?: string }[]

@@ -1,13 +1,13 @@
-// Carries webhooks out, by the vendor's own rule: how long it waits for an answer, how often and after which pauses it tries
-// again. Also the place where webhooks are lost, doubled, late or overtaken on request. It never blocks the vendor's answers.
-import type { Clock } from '../kernel/clock.ts'
+// Sends webhooks by each vendor's rule: how long it waits for an answer, and after which pauses it tries again. Faults that lose,
+// repeat, delay or reorder webhooks act here. Sending never delays the vendor's answers.
 import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { WEBHOOK_KINDS, type Faults } from './faults.ts'
 import type { Journal } from './journal.ts'
 import type { VendorName } from './router.ts'
 
 export interface RetryRule {
-  /** An answer later than this counts as none. */
+  /** A later answer counts as none. */
   readonly answerMs: number
   /** The pause before each further attempt. */
   readonly pausesMs: readonly number[]
@@ -17,44 +17,44 @@ export interface Delivery {
   readonly vendor: VendorName
   readonly url: string
   readonly body: string
-  /** Made for each attempt: a signature carries its time. */
+  /** Made for each attempt, because a signature contains the time. */
   headers(): Readonly<Record<string, string>>
   readonly rule: RetryRule
-  /** The receiver said 410. */
+  /** Called when the receiver answers 410. */
   onGone?(): void
 }
 
 export type Send = (request: Request) => Promise<Response>
 
-export interface CourierParts {
+export interface WebhookSenderParts {
   readonly clock: Clock
   readonly faults: Faults
   readonly journal: Journal
   readonly send: Send
 }
 
-/** A receiver that saw three creates a minute apart. */
+/** Duplicates were seen about a minute apart. */
 const DUPLICATE_AFTER_MS = 60_000
 const LATE_MS = 10 * 60_000
-/** An event held back goes out after this even if no other overtakes it. */
+/** An event that is held back is sent after this even if no other event overtakes it. */
 const REORDER_MS = 5 * 60_000
 
-export class Courier {
-  readonly #parts: CourierParts
+export class WebhookSender {
+  readonly #parts: WebhookSenderParts
   readonly #stop = new AbortController()
   readonly #underway = new Set<Promise<void>>()
   readonly #held = new Map<VendorName, (() => void)[]>()
 
-  constructor(parts: CourierParts) {
+  constructor(parts: WebhookSenderParts) {
     this.#parts = parts
   }
 
-  /** Hands the event over; what becomes of it shows in the journal. */
+  /** Returns at once. The journal counts what becomes of the event. */
   post(delivery: Delivery): void {
     const { faults, journal } = this.#parts
     journal.of(delivery.vendor).webhooks.sent += 1
-    const place = { vendor: delivery.vendor, method: 'POST', template: 'webhook', path: 'webhook' }
-    const fault = faults.strike(WEBHOOK_KINDS, place)
+    const target = { vendor: delivery.vendor, method: 'POST', template: 'webhook', path: 'webhook' }
+    const fault = faults.strike(WEBHOOK_KINDS, target)
     if (fault?.kind === 'webhook_lost') journal.of(delivery.vendor).webhooks.lost += 1
     else if (fault?.kind === 'webhook_reorder') this.#hold(delivery)
     else this.#start(delivery, fault?.kind === 'webhook_late' ? (fault.ms ?? LATE_MS) : 0)
@@ -69,7 +69,7 @@ export class Courier {
       const waited = new AbortController()
       await Promise.race([overtaken.promise, clock.sleep(REORDER_MS, AbortSignal.any([waited.signal, this.#stop.signal]))])
       waited.abort()
-      await this.#carry(delivery)
+      await this.#deliver(delivery)
     })
   }
 
@@ -78,17 +78,17 @@ export class Courier {
       if (afterMs > 0) await this.#parts.clock.sleep(afterMs, this.#stop.signal)
       const held = this.#held.get(delivery.vendor) ?? []
       this.#held.delete(delivery.vendor)
-      await this.#carry(delivery)
+      await this.#deliver(delivery)
       for (const release of held) release()
     })
   }
 
-  async #carry(delivery: Delivery): Promise<void> {
+  async #deliver(delivery: Delivery): Promise<void> {
     const counts = this.#parts.journal.of(delivery.vendor).webhooks
     for (const pauseMs of [0, ...delivery.rule.pausesMs]) {
       if (pauseMs > 0) await this.#parts.clock.sleep(pauseMs, this.#stop.signal)
       counts.attempts += 1
-      const status = await this.#attempt(delivery)
+      const status = await this.#sendOnce(delivery)
       if (status === 410) delivery.onGone?.()
       if (status >= 200 && status < 300) counts.accepted += 1
       if (status === 410 || (status >= 200 && status < 300)) return
@@ -97,7 +97,7 @@ export class Courier {
   }
 
   /** The status, or 0 when there was no answer in time. */
-  async #attempt(delivery: Delivery): Promise<number> {
+  async #sendOnce(delivery: Delivery): Promise<number> {
     const { clock, send } = this.#parts
     const signal = AbortSignal.any([clock.deadline(delivery.rule.answerMs), this.#stop.signal])
     const headers = { 'content-type': 'application/json', ...delivery.headers() }
@@ -107,12 +107,12 @@ export class Courier {
       await response.body?.cancel()
       return response.status
     } catch {
-      // Refused, reset, too slow: to the vendor it is all the same.
+      // Refused, reset or too slow: the vendor treats all of them as no answer.
       return 0
     }
   }
 
-  /** Waits for an answer to a question asked on the spot (a handshake); nothing when there is none in time. */
+  /** Asks the receiver and waits for the answer (a handshake). Undefined if there is none in time. */
   async ask(url: string, answerMs: number): Promise<{ status: number; text: string } | undefined> {
     const signal = AbortSignal.any([this.#parts.clock.deadline(answerMs), this.#stop.signal])
     try {
@@ -126,7 +126,7 @@ export class Courier {
   #background(work: () => Promise<void>): void {
     const running = work()
       .catch((error: unknown) => {
-        if (!this.#stop.signal.aborted) tell('paceline:fault', { where: 'simulator courier', error })
+        if (!this.#stop.signal.aborted) tell('paceline:fault', { where: 'simulator webhooks', error })
       })
       .finally(() => {
         this.#underway.delete(running)
@@ -134,7 +134,7 @@ export class Courier {
     this.#underway.add(running)
   }
 
-  /** Resolves when nothing is on its way any more. */
+  /** Resolves when no webhook is under way any more. */
   async settled(): Promise<void> {
     while (this.#underway.size > 0) await Promise.all(this.#underway)
   }

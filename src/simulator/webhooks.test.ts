@@ -5,8 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { ScaledClock, SystemClock, VirtualClock } from '../kernel/clock.ts'
+import { connect, type OAuthClient } from './oauth-client.ts'
 import { openSimulator, type Simulator, type SimulatorOptions, type VendorName } from './simulator.ts'
-import { connect, type Visitor } from './visitor.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 const MINUTE_MS = 60_000
@@ -26,7 +26,7 @@ function opened(
 ): {
   clock: VirtualClock
   simulator: Simulator
-  visitor: Visitor
+  oauthClient: OAuthClient
   heard: Heard[]
 } {
   const clock = new VirtualClock(NOW)
@@ -49,14 +49,14 @@ function opened(
     return new Response(null, { status: answer(one) })
   }
   const simulator = openSimulator({ clock, activities: 3, nights: 1, send, webhooksUrl: 'http://engine/webhooks', ...options })
-  return { clock, simulator, visitor: { fetch: simulator.fetch, base: 'http://simulator' }, heard }
+  return { clock, simulator, oauthClient: { fetch: simulator.fetch, base: 'http://simulator' }, heard }
 }
 
 const pauses = (heard: readonly Heard[]): number[] => heard.slice(1).map(({ at }, index) => at - (heard[index]?.at ?? 0))
 
 async function announced(vendor: VendorName, status: number): Promise<{ heard: Heard[]; simulator: Simulator }> {
-  const { clock, simulator, visitor, heard } = opened(() => status)
-  await connect(visitor, vendor)
+  const { clock, simulator, oauthClient, heard } = opened(() => status)
+  await connect(oauthClient, vendor)
   if (vendor === 'strava') simulator.control.addActivity({ elapsedSeconds: 60 })
   else simulator.control.addSleep(vendor as 'oura', { nap: true })
   await clock.runUntil(simulator.settled())
@@ -83,8 +83,8 @@ for (const [vendor, attempts, spanMs] of [
 }
 
 test('strava: create, update, delete and deauthorisation are told in Strava’s words', async () => {
-  const { clock, simulator, visitor, heard } = opened()
-  await connect(visitor, 'strava')
+  const { clock, simulator, oauthClient, heard } = opened()
+  await connect(oauthClient, 'strava')
   const workout = simulator.control.addActivity({ elapsedSeconds: 60 })
   assert(workout !== undefined)
   simulator.control.changeActivity(workout.id, { name: 'New', private: true })
@@ -108,8 +108,8 @@ test('strava: create, update, delete and deauthorisation are told in Strava’s 
 })
 
 test('strava: with activity:read alone, becoming private is a delete and ceasing to be is a create', async () => {
-  const { clock, simulator, visitor, heard } = opened()
-  await connect(visitor, 'strava', { scopes: 'read,activity:read' })
+  const { clock, simulator, oauthClient, heard } = opened()
+  await connect(oauthClient, 'strava', { scopes: 'read,activity:read' })
   const workout = simulator.control.addActivity({ elapsedSeconds: 60 })
   simulator.control.changeActivity(workout?.id ?? '', { private: true })
   simulator.control.changeActivity(workout?.id ?? '', { private: false })
@@ -121,10 +121,10 @@ test('strava: with activity:read alone, becoming private is a delete and ceasing
 })
 
 test('strava: a subscription is made by a handshake, is one per application, and gets the events', async () => {
-  const { clock, simulator, visitor, heard } = opened()
-  await connect(visitor, 'strava')
+  const { clock, simulator, oauthClient, heard } = opened()
+  await connect(oauthClient, 'strava')
   const client = { client_id: '4711', client_secret: 's' }
-  const url = `${visitor.base}/strava/api/v3/push_subscriptions`
+  const url = `${oauthClient.base}/strava/api/v3/push_subscriptions`
   const subscribe = (): Promise<Response> =>
     simulator.fetch(
       new Request(url, {
@@ -146,17 +146,21 @@ test('strava: a subscription is made by a handshake, is one per application, and
 })
 
 test('strava: a callback that does not echo the challenge gets no subscription', async () => {
-  const { simulator, visitor } = opened(() => 200, { send: () => Promise.resolve(Response.json({ 'hub.challenge': 'wrong' })) })
+  const { simulator, oauthClient } = opened(() => 200, {
+    send: () => Promise.resolve(Response.json({ 'hub.challenge': 'wrong' })),
+  })
   const body = new URLSearchParams({ client_id: '1', client_secret: 's', callback_url: 'http://engine/mine', verify_token: 'v' })
-  const refused = await simulator.fetch(new Request(`${visitor.base}/strava/api/v3/push_subscriptions`, { method: 'POST', body }))
+  const refused = await simulator.fetch(
+    new Request(`${oauthClient.base}/strava/api/v3/push_subscriptions`, { method: 'POST', body }),
+  )
   assert.equal(refused.status, 400)
   assert.match(await refused.text(), /GET to callback URL does not return 200/)
 })
 
 test('each vendor signs in its own way, over the bytes it sends', async () => {
-  const { clock, simulator, visitor, heard } = opened(() => 200, { signWebhooks: true })
+  const { clock, simulator, oauthClient, heard } = opened(() => 200, { signWebhooks: true })
   const client = { id: 'app', secret: 'the-secret' }
-  for (const vendor of ['strava', 'oura', 'whoop', 'garmin'] as const) await connect({ ...visitor, client }, vendor)
+  for (const vendor of ['strava', 'oura', 'whoop', 'garmin'] as const) await connect({ ...oauthClient, client }, vendor)
   simulator.control.addActivity({ elapsedSeconds: 60, manual: true })
   simulator.control.addSleep('oura', { nap: true })
   simulator.control.addSleep('whoop', { nap: true })
@@ -175,10 +179,10 @@ test('each vendor signs in its own way, over the bytes it sends', async () => {
 })
 
 test('oura: a 410 ends the subscription', async () => {
-  const { clock, simulator, visitor, heard } = opened(() => 410)
-  await connect(visitor, 'oura')
+  const { clock, simulator, oauthClient, heard } = opened(() => 410)
+  await connect(oauthClient, 'oura')
   const headers = { 'x-client-id': '4711', 'x-client-secret': 's', 'content-type': 'application/json' }
-  const url = `${visitor.base}/oura/v2/webhook/subscription`
+  const url = `${oauthClient.base}/oura/v2/webhook/subscription`
   const body = JSON.stringify({
     callback_url: 'http://engine/mine',
     verification_token: 'v',
@@ -199,8 +203,8 @@ for (const [kind, order] of [
   ['webhook_reorder', ['2', '1']],
 ] as const) {
   test(`${kind}: of two events the receiver sees ${order.join(', ')}`, async () => {
-    const { clock, simulator, visitor, heard } = opened()
-    await connect(visitor, 'strava')
+    const { clock, simulator, oauthClient, heard } = opened()
+    await connect(oauthClient, 'strava')
     simulator.control.setFaults([{ vendor: 'strava', kind, times: 1 }])
     const made = [simulator.control.addActivity({ elapsedSeconds: 60 }), simulator.control.addActivity({ elapsedSeconds: 60 })]
     await clock.runUntil(simulator.settled())
@@ -212,8 +216,8 @@ for (const [kind, order] of [
 }
 
 test('an event held back goes out alone when nothing overtakes it', async () => {
-  const { clock, simulator, visitor, heard } = opened()
-  await connect(visitor, 'strava')
+  const { clock, simulator, oauthClient, heard } = opened()
+  await connect(oauthClient, 'strava')
   simulator.control.setFaults([{ vendor: 'strava', kind: 'webhook_reorder', times: 1 }])
   simulator.control.addActivity({ elapsedSeconds: 60 })
   await clock.runUntil(simulator.settled())

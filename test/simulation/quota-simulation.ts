@@ -6,7 +6,7 @@ import { between, seeded, type Random } from '../../src/kernel/random.ts'
 import type { Database } from '../../src/db/db.ts'
 import type { QuotaSettings } from '../../src/quota/quota.ts'
 import { openSimulator, type Simulator } from '../../src/simulator/simulator.ts'
-import { connect, type Session } from '../../src/simulator/visitor.ts'
+import { connect, type OAuthSession } from '../../src/simulator/oauth-client.ts'
 import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import { openMigrated } from '../stores.ts'
 import { audit, type Verdict } from './auditor.ts'
@@ -129,7 +129,7 @@ class World {
     return { id, activities, session: await this.#session(athlete) }
   }
 
-  async #session(athlete: string): Promise<Session> {
+  async #session(athlete: string): Promise<OAuthSession> {
     return await connect({ fetch: request => this.#simulator.fetch(request), base: SIMULATOR }, 'strava', { athlete })
   }
 
@@ -192,7 +192,7 @@ class World {
     this.#happen(workload.refreshing(clock, sessions, untilAt))
   }
 
-  async #moveIn({ clock, random, untilAt }: workload.Live): Promise<Session> {
+  async #moveIn({ clock, random, untilAt }: workload.Live): Promise<OAuthSession> {
     const { id } = this.#simulator.control.addAthlete({ activities: 0, nights: 0 })
     const session = await this.#session(id)
     const { neighbour, limit, dayLimit } = this.#traits

@@ -3,7 +3,7 @@
 import type { VirtualClock } from '../../src/kernel/clock.ts'
 import { between, type Random } from '../../src/kernel/random.ts'
 import type { Control, Fault } from '../../src/simulator/simulator.ts'
-import type { Session } from '../../src/simulator/visitor.ts'
+import type { OAuthSession } from '../../src/simulator/oauth-client.ts'
 import { openVendor, type VendorRequest } from '../../src/vendors/vendors.ts'
 import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import type { CacheServer } from './budget-cache.ts'
@@ -14,7 +14,7 @@ export const SIMULATOR = 'http://simulator.test'
 
 export interface Athlete {
   readonly id: string
-  readonly session: Session
+  readonly session: OAuthSession
   readonly activities: readonly string[]
 }
 
@@ -110,7 +110,7 @@ async function cluster(live: Live, count: number, around: number, withinMs: numb
 }
 
 /** Tokens live six hours; whoever has one keeps it fresh, which costs nothing. */
-export async function refreshing(clock: VirtualClock, sessions: readonly Session[], untilAt: number): Promise<void> {
+export async function refreshing(clock: VirtualClock, sessions: readonly OAuthSession[], untilAt: number): Promise<void> {
   while (clock.now() < untilAt) {
     await clock.sleep(5.5 * 3_600_000)
     for (const session of sessions) await session.refresh()
@@ -180,7 +180,7 @@ export async function deaths(
 
 export interface Neighbourhood extends Pick<Live, 'clock' | 'random' | 'untilAt'> {
   readonly wire: Wire
-  readonly session: Session
+  readonly session: OAuthSession
   /** How many more it may spend now without our knowing. */
   readonly room: () => number
 }

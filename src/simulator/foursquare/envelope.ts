@@ -1,12 +1,13 @@
-// Foursquare wraps everything: the status again as `meta.code`, the reason as `meta.errorType`, the content as `response`.
+// Foursquare's envelope around every answer: the status again as `meta.code`, the reason as `meta.errorType`, the content as
+// `response`.
 import type { Random } from '../../kernel/random.ts'
 import { json, type Answer } from '../answer.ts'
-import { hexOf } from '../world/chance.ts'
+import { hexOf } from '../world/keyed-random.ts'
 
 export interface EnvelopeMore {
-  readonly trouble?: { readonly errorType: string; readonly errorDetail: string }
+  readonly problem?: { readonly errorType: string; readonly errorDetail: string }
   readonly headers?: Readonly<Record<string, string>>
-  /** `meta.code` where it differs from the status. */
+  /** For `meta.code`, if it differs from the status. */
   readonly code?: number
 }
 
@@ -14,11 +15,11 @@ export const envelope = (
   random: Random,
   status: number,
   response: unknown,
-  { trouble, headers, code }: EnvelopeMore = {},
+  { problem, headers, code }: EnvelopeMore = {},
 ): Answer =>
   json(
     status,
-    { meta: { code: code ?? status, ...trouble, requestId: hexOf(random, 12) }, ...(status === 200 ? tray : {}), response },
+    { meta: { code: code ?? status, ...problem, requestId: hexOf(random, 12) }, ...(status === 200 ? tray : {}), response },
     headers,
   )
 

@@ -1,18 +1,18 @@
-// Foursquare's limit: so many calls an hour for a token. Over it the answer is a 403, not a 429.
+// Foursquare's limit: calls per hour and token. Beyond it the answer is a 403, not a 429.
 import type { Answer } from '../answer.ts'
-import type { Stage } from '../stage.ts'
-import { AlignedWindows } from '../windows.ts'
+import type { SimulatorContext } from '../context.ts'
+import { AlignedWindows } from '../rate-windows.ts'
 import { envelope } from './envelope.ts'
 
 const HOUR_MS = 3_600_000
 
-export interface FoursquareMeter {
+export interface FoursquareRateLimiter {
   charge(token: string): Answer | undefined
   headers(token: string): Readonly<Record<string, string>>
   refusal(token: string): Answer
 }
 
-export function foursquareMeter({ clock, limits, journal, random }: Stage): FoursquareMeter {
+export function foursquareRateLimiter({ clock, limits, journal, random }: SimulatorContext): FoursquareRateLimiter {
   const hour = new AlignedWindows(clock, HOUR_MS)
   const headers = (token: string): Record<string, string> => ({
     'X-RateLimit-Limit': String(limits.foursquare),
@@ -20,8 +20,8 @@ export function foursquareMeter({ clock, limits, journal, random }: Stage): Four
   })
   const refusal = (token: string): Answer => {
     const reset = { 'X-RateLimit-Reset': String(Math.floor(hour.count(token).resetAt / 1000)) }
-    const trouble = { errorType: 'rate_limit_exceeded', errorDetail: 'Quota exceeded' }
-    return envelope(random, 403, {}, { trouble, headers: { ...headers(token), ...reset } })
+    const problem = { errorType: 'rate_limit_exceeded', errorDetail: 'Quota exceeded' }
+    return envelope(random, 403, {}, { problem, headers: { ...headers(token), ...reset } })
   }
   return {
     headers,

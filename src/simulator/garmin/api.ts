@@ -1,19 +1,19 @@
-// Garmin's REST side: who the user is, what they permitted, deregistration; backfill, which answers 202 and delivers later; and the
-// pull addresses that a ping hands out, useless without their token.
+// Garmin's REST API: user id, permissions, deregistration, backfill (which answers 202 and delivers later), and the addresses to
+// which a ping points, which need the ping's token.
 import { empty, json, type Answer } from '../answer.ts'
+import type { SimulatorContext } from '../context.ts'
 import type { Grant, Grants } from '../grants.ts'
 import type { Call, Method, Route } from '../router.ts'
-import type { Stage } from '../stage.ts'
 import type { Athlete } from '../world/athletes.ts'
 import { DAY_MS } from '../world/workouts.ts'
-import { refusal, type GarminMeter } from './limits.ts'
-import { activityShape, detailsShape, sleepShape } from './shapes.ts'
+import { refusal, type GarminRateLimiter } from './limits.ts'
+import { activityPayload, detailsPayload, sleepPayload } from './payloads.ts'
 import { GARMIN_TYPES, type GarminType, type GarminWebhooks } from './webhooks.ts'
 
-/** The stricter of the two answers that were seen. */
+/** Two limits were seen; this is the stricter one. */
 const LONGEST_BACKFILL_DAYS = 30
 const PULL_WINDOW_S = 86_400
-/** "Later": what a backfill takes here before its first delivery. */
+/** How long a backfill takes here before its first delivery. */
 const BACKFILL_AFTER_MS = 20_000
 const BATCH = 20
 
@@ -21,12 +21,12 @@ type Summary = Readonly<Record<string, unknown>>
 type Span = readonly [fromAt: number, toAt: number]
 
 export interface GarminParts {
-  readonly stage: Stage
+  readonly context: SimulatorContext
   readonly grants: Grants
   readonly webhooks: GarminWebhooks
-  readonly meter: GarminMeter
-  /** Work that goes on after the answer. */
-  readonly later: (work: (signal: AbortSignal) => Promise<void>) => void
+  readonly rateLimiter: GarminRateLimiter
+  /** Runs work that goes on after the answer. */
+  readonly inBackground: (work: (signal: AbortSignal) => Promise<void>) => void
 }
 
 const route = (method: Method, path: string, handle: (call: Call, grant: Grant) => Answer): Route => ({
@@ -76,27 +76,29 @@ function backfill(parts: GarminParts, requested: Set<string>, call: Call, grant:
   if (!grant.scopes.has('HISTORICAL_DATA_EXPORT')) return refusal(403, 'User has not granted HISTORICAL_DATA_EXPORT')
   const key = `${grant.client}:${grant.athlete.id}:${type}:${from}:${to}`
   if (requested.has(key)) return refusal(409, 'Duplicate backfill request')
-  const over = parts.meter.chargeDays(grant.client, days)
+  const over = parts.rateLimiter.chargeDays(grant.client, days)
   if (over !== undefined) return over
   requested.add(key)
-  parts.later(async signal => {
-    await parts.stage.clock.sleep(BACKFILL_AFTER_MS, signal)
+  parts.inBackground(async signal => {
+    await parts.context.clock.sleep(BACKFILL_AFTER_MS, signal)
     deliverAll(parts, type, grant.athlete, [from * 1000, to * 1000])
   })
   return empty(202)
 }
 
-function deliverAll({ stage, webhooks }: GarminParts, type: GarminType, athlete: Athlete, span: Span): void {
-  const summaries = summariesOf(stage, type, athlete, span)
+function deliverAll({ context, webhooks }: GarminParts, type: GarminType, athlete: Athlete, span: Span): void {
+  const summaries = summariesOf(context, type, athlete, span)
   // Details are large: one at a time.
   const size = type === 'activityDetails' ? 1 : BATCH
   for (let index = 0; index < summaries.length; index += size)
     webhooks.deliver(type, athlete, summaries.slice(index, index + size))
 }
 
-function summariesOf({ world }: Stage, type: GarminType, athlete: Athlete, [from, to]: Span): Summary[] {
+function summariesOf({ world }: SimulatorContext, type: GarminType, athlete: Athlete, [from, to]: Span): Summary[] {
   const isWithin = ({ startAt }: { startAt: number }): boolean => startAt >= from && startAt < to
-  if (type === 'sleeps') return world.nightsOf(athlete, 'garmin').filter(isWithin).map(sleepShape)
+  if (type === 'sleeps') return world.nightsOf(athlete, 'garmin').filter(isWithin).map(sleepPayload)
   const workouts = world.workoutsOf(athlete).filter(isWithin)
-  return type === 'activities' ? workouts.map(activityShape) : workouts.map(detailsShape).filter(details => details !== undefined)
+  return type === 'activities'
+    ? workouts.map(activityPayload)
+    : workouts.map(detailsPayload).filter(details => details !== undefined)
 }

@@ -1,19 +1,20 @@
-// Garmin's limits: about a hundred requests a minute, and a minute's budget of backfilled days. It announces nothing in headers.
+// Garmin's limits: some hundred requests a minute, and some hundred days of backfill a minute. Its answers carry no rate-limit
+// headers.
 import { json, type Answer } from '../answer.ts'
-import type { Stage } from '../stage.ts'
-import { RollingWindow } from '../windows.ts'
+import type { SimulatorContext } from '../context.ts'
+import { RollingWindow } from '../rate-windows.ts'
 
 const MINUTE_MS = 60_000
 
 export const refusal = (status: number, errorMessage: string): Answer => json(status, { errorMessage })
 
-export interface GarminMeter {
+export interface GarminRateLimiter {
   charge(client: string, isRead: boolean): Answer | undefined
-  /** Days of backfill, priced one by one. */
+  /** Each day of backfill counts one. */
   chargeDays(client: string, days: number): Answer | undefined
 }
 
-export function garminMeter({ clock, limits, journal }: Stage): GarminMeter {
+export function garminRateLimiter({ clock, limits, journal }: SimulatorContext): GarminRateLimiter {
   const [perMinute, daysPerMinute] = limits.garmin
   const requests = new RollingWindow(clock, MINUTE_MS)
   const backfilled = new RollingWindow(clock, MINUTE_MS)

@@ -1,9 +1,9 @@
-// Garmin's OAuth: PKCE with S256 or nothing; permissions instead of scopes, ticked on the consent page, with the history off unless
-// the athlete says otherwise. Refresh tokens rotate and live ninety days.
-import { consentRoutes } from '../consent.ts'
+// Garmin's OAuth: PKCE with S256 is required. Instead of scopes there are permissions, which the athlete ticks on the consent
+// page; the one for history is not ticked at first. Refresh tokens work once and live ninety days.
+import { consentRoutes } from '../consent-page.ts'
+import type { SimulatorContext } from '../context.ts'
 import { Grants } from '../grants.ts'
 import type { Route } from '../router.ts'
-import type { Stage } from '../stage.ts'
 import { tokenRoute } from '../token-endpoint.ts'
 
 const DAY_MS = 86_400_000
@@ -13,10 +13,10 @@ const PERMISSIONS = [
   { name: 'HISTORICAL_DATA_EXPORT', isTicked: false },
 ]
 
-export const garminGrants = ({ clock, random }: Stage): Grants =>
+export const garminGrants = ({ clock, random }: SimulatorContext): Grants =>
   new Grants(clock, random, { accessMs: DAY_MS, refreshMs: 90 * DAY_MS, keepsOldAccess: false })
 
-export function oauthRoutes(stage: Stage, grants: Grants): Route[] {
+export function oauthRoutes(context: SimulatorContext, grants: Grants): Route[] {
   const dialect = {
     vendor: 'garmin',
     label: 'Garmin Connect',
@@ -27,13 +27,13 @@ export function oauthRoutes(stage: Stage, grants: Grants): Route[] {
         ? undefined
         : 'code_challenge with S256 is required',
   } as const
-  const secondsTo = (at: number): number => Math.floor((at - stage.clock.now()) / 1000)
+  const secondsTo = (at: number): number => Math.floor((at - context.clock.now()) / 1000)
   return [
-    ...consentRoutes(dialect, stage.world, grants),
+    ...consentRoutes(dialect, context.world, grants),
     tokenRoute({
       vendor: 'garmin',
       template: '/di-oauth2-service/oauth/token',
-      stage,
+      context,
       grants,
       needsVerifier: true,
       needsRedirectUri: false,
@@ -42,7 +42,7 @@ export function oauthRoutes(stage: Stage, grants: Grants): Route[] {
         expires_in: secondsTo(grant.accessExpiresAt),
         token_type: 'bearer',
         refresh_token: grant.refreshToken,
-        // Two seconds less than promised, as was seen.
+        // Recorded answers say two seconds less.
         refresh_token_expires_in: secondsTo(grant.refreshExpiresAt) - 2,
         scope: 'PARTNER_WRITE PARTNER_READ CONNECT_READ CONNECT_WRITE',
         jti: grant.accessToken.slice(0, 16),

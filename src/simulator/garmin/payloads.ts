@@ -1,17 +1,17 @@
-// Garmin's summaries: an activity, its details with samples, a night. The spelling of `Celcius` is the vendor's.
-import { wireId } from '../answer.ts'
+// Garmin's payloads: an activity, its details with samples, a night. The spelling of `Celcius` is Garmin's.
+import { jsonNumber } from '../answer.ts'
 import { offsetSeconds } from '../world/local-time.ts'
-import { asleepSeconds, STAGE_S, stageSeconds, type Night, type Stage as SleepStage } from '../world/nights.ts'
-import { FORMS } from '../world/sessions.ts'
-import { samplesOf, type Samples } from '../world/streams.ts'
+import { asleepSeconds, SLEEP_STAGE_S, stageSeconds, type Night, type SleepStage } from '../world/nights.ts'
+import { recordingOf, type Recording } from '../world/recordings.ts'
 import { summaryOf } from '../world/summaries.ts'
+import { WORKOUT_TRAITS } from '../world/workout-plans.ts'
 import type { Workout } from '../world/workouts.ts'
 
-type Shape = Record<string, unknown>
+type Payload = Record<string, unknown>
 
 const seconds = (at: number): number => Math.floor(at / 1000)
 
-/** Garmin numbers the same session in its own way. */
+/** Garmin gives the same workout an id of its own. */
 export const garminId = (workout: Workout): string => String((BigInt(workout.id) % 100_000_000_000n) + 10_000_000_000n)
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -22,23 +22,23 @@ const TYPES: Readonly<Record<string, string>> = {
   WeightTraining: 'STRENGTH_TRAINING',
 }
 
-export function activityShape(workout: Workout): Shape {
+export function activityPayload(workout: Workout): Payload {
   return {
     userId: workout.athlete.ids.garmin,
     summaryId: garminId(workout),
-    activityId: wireId(garminId(workout)),
+    activityId: jsonNumber(garminId(workout)),
     ...activityFields(workout),
   }
 }
 
-function activityFields(workout: Workout): Shape {
+function activityFields(workout: Workout): Payload {
   const summary = summaryOf(workout)
   const isRun = workout.sport.endsWith('Run')
   return {
     activityName: workout.name,
     activityType: workout.kind === 'treadmill' ? 'TREADMILL_RUNNING' : (TYPES[workout.sport] ?? 'OTHER'),
     startTimeInSeconds: seconds(workout.startAt),
-    startTimeOffsetInSeconds: offsetSeconds(workout.athlete.place.zone, workout.startAt),
+    startTimeOffsetInSeconds: offsetSeconds(workout.athlete.home.zone, workout.startAt),
     durationInSeconds: summary.movingS,
     distanceInMeters: summary.distanceM,
     ...(summary.averageBpm === undefined
@@ -65,22 +65,22 @@ function activityFields(workout: Workout): Shape {
   }
 }
 
-/** Nothing for what was typed in: there is nothing to show. */
-export function detailsShape(workout: Workout): Shape | undefined {
+/** Undefined for a manual activity, which has no samples. */
+export function detailsPayload(workout: Workout): Payload | undefined {
   if (workout.isManual) return undefined
-  const samples = samplesOf(workout)
+  const samples = recordingOf(workout)
   return {
     userId: workout.athlete.ids.garmin,
     summaryId: `${garminId(workout)}-detail`,
-    activityId: wireId(garminId(workout)),
+    activityId: jsonNumber(garminId(workout)),
     summary: activityFields(workout),
-    samples: samples.time.map((_, index) => sampleShape(workout, samples, index)),
+    samples: samples.time.map((_, index) => samplePayload(workout, samples, index)),
     laps: [0, ...samples.lapEnds].map(index => ({ startTimeInSeconds: seconds(workout.startAt) + (samples.time[index] ?? 0) })),
   }
 }
 
-function sampleShape(workout: Workout, samples: Samples, index: number): Shape {
-  const form = FORMS[workout.kind]
+function samplePayload(workout: Workout, samples: Recording, index: number): Payload {
+  const traits = WORKOUT_TRAITS[workout.kind]
   const [lat, lng] = samples.latlng[index] ?? [0, 0]
   const timeS = samples.time[index] ?? 0
   return {
@@ -94,11 +94,11 @@ function sampleShape(workout: Workout, samples: Samples, index: number): Shape {
         }
       : {}),
     heartRate: samples.heartrate[index],
-    ...(form.hasDistance
+    ...(traits.hasDistance
       ? { speedMetersPerSecond: samples.velocity[index], totalDistanceInMeters: samples.distance[index] }
       : {}),
     ...(workout.sport.endsWith('Run') ? { stepsPerMinute: (samples.cadence[index] ?? 0) * 2 } : {}),
-    ...(form.hasPower ? { powerInWatts: samples.watts[index], bikeCadenceInRPM: samples.cadence[index] } : {}),
+    ...(traits.hasPower ? { powerInWatts: samples.watts[index], bikeCadenceInRPM: samples.cadence[index] } : {}),
     ...(workout.kind === 'swim' ? { swimCadenceInStrokesPerMinute: samples.cadence[index] } : {}),
     timerDurationInSeconds: index,
     clockDurationInSeconds: timeS,
@@ -108,7 +108,7 @@ function sampleShape(workout: Workout, samples: Samples, index: number): Shape {
 
 const qualifier = (score: number): string => (score >= 90 ? 'EXCELLENT' : score >= 75 ? 'GOOD' : score >= 60 ? 'FAIR' : 'POOR')
 
-export function sleepShape(night: Night): Shape {
+export function sleepPayload(night: Night): Payload {
   const isFinal = night.state === 'SCORED'
   const grade = { qualifierKey: qualifier(night.score) }
   return {
@@ -116,7 +116,7 @@ export function sleepShape(night: Night): Shape {
     summaryId: `x${night.id.slice(0, 8)}-${seconds(night.startAt).toString(16)}`,
     calendarDate: night.day,
     startTimeInSeconds: seconds(night.startAt),
-    startTimeOffsetInSeconds: offsetSeconds(night.athlete.place.zone, night.startAt),
+    startTimeOffsetInSeconds: offsetSeconds(night.athlete.home.zone, night.startAt),
     durationInSeconds: asleepSeconds(night),
     unmeasurableSleepInSeconds: 0,
     deepSleepDurationInSeconds: stageSeconds(night, 'deep'),
@@ -145,8 +145,8 @@ export function sleepShape(night: Night): Shape {
 }
 
 /** Runs of the same stage, as absolute seconds. */
-function spansOf(night: Night, stage: SleepStage): Shape[] {
-  const at = (index: number): number => seconds(night.startAt) + index * STAGE_S
+function spansOf(night: Night, stage: SleepStage): Payload[] {
+  const at = (index: number): number => seconds(night.startAt) + index * SLEEP_STAGE_S
   return night.stages.flatMap((one, index) => {
     if (one !== stage || night.stages[index - 1] === stage) return []
     const end = night.stages.findIndex((other, later) => later > index && other !== stage)

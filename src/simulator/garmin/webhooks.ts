@@ -1,16 +1,17 @@
-// Garmin's delivery: whole summaries by push, or by ping a callback address with a token of its own. No handshake, no signature; only
-// the client id in a header. What is not answered with 200 is tried again with growing pauses for a week.
-import type { RetryRule } from '../courier.ts'
+// Garmin's delivery: by push whole summaries, by ping an address with a token from which they are pulled. There is no handshake
+// and no signature, only the client id in a header. A delivery that is not answered with 2xx is tried again for a week, with
+// growing pauses.
+import type { SimulatorContext } from '../context.ts'
 import type { Grants } from '../grants.ts'
-import type { Stage } from '../stage.ts'
+import type { RetryRule } from '../webhook-sender.ts'
 import type { Athlete } from '../world/athletes.ts'
-import { hexOf } from '../world/chance.ts'
+import { hexOf } from '../world/keyed-random.ts'
 import type { Night } from '../world/nights.ts'
 import type { Workout } from '../world/workouts.ts'
-import { activityShape, detailsShape, sleepShape } from './shapes.ts'
+import { activityPayload, detailsPayload, sleepPayload } from './payloads.ts'
 
 const MINUTE_MS = 60_000
-/** Doubling from a minute to a day: a week in all. */
+/** Pauses double from a minute to a day, a week in all. */
 const RULE: RetryRule = { answerMs: 30_000, pausesMs: growing(MINUTE_MS, 24 * 60 * MINUTE_MS, 7 * 24 * 60 * MINUTE_MS) }
 
 function growing(firstMs: number, mostMs: number, totalMs: number): number[] {
@@ -28,26 +29,26 @@ export const GARMIN_TYPES: readonly GarminType[] = ['activities', 'activityDetai
 type Summary = Readonly<Record<string, unknown>>
 
 export class GarminWebhooks {
-  /** By token: what a ping's callback address will hand out. */
+  /** By token: what the address in a ping answers. */
   readonly pulls = new Map<string, readonly Summary[]>()
-  readonly #stage: Stage
+  readonly #context: SimulatorContext
   readonly #grants: Grants
   readonly #isPing: boolean
 
-  constructor(stage: Stage, grants: Grants, isPing: boolean) {
-    this.#stage = stage
+  constructor(context: SimulatorContext, grants: Grants, isPing: boolean) {
+    this.#context = context
     this.#grants = grants
     this.#isPing = isPing
   }
 
   activity(workout: Workout): void {
-    this.deliver('activities', workout.athlete, [activityShape(workout)])
-    const details = detailsShape(workout)
+    this.deliver('activities', workout.athlete, [activityPayload(workout)])
+    const details = detailsPayload(workout)
     if (details !== undefined) this.deliver('activityDetails', workout.athlete, [details])
   }
 
   night(night: Night): void {
-    this.deliver('sleeps', night.athlete, [sleepShape(night)])
+    this.deliver('sleeps', night.athlete, [sleepPayload(night)])
   }
 
   deliver(type: GarminType, athlete: Athlete, summaries: readonly Summary[]): void {
@@ -61,11 +62,11 @@ export class GarminWebhooks {
   }
 
   #ping(type: GarminType, athlete: Athlete, summaries: readonly Summary[]): Summary {
-    const token = hexOf(this.#stage.random, 12)
+    const token = hexOf(this.#context.random, 12)
     this.pulls.set(token, summaries)
-    const until = Math.floor(this.#stage.clock.now() / 1000)
+    const until = Math.floor(this.#context.clock.now() / 1000)
     const query = `uploadStartTimeInSeconds=${until - 3600}&uploadEndTimeInSeconds=${until}&token=${token}`
-    return { userId: athlete.ids.garmin, callbackURL: `${this.#stage.publicUrl()}/garmin/wellness-api/rest/${type}?${query}` }
+    return { userId: athlete.ids.garmin, callbackURL: `${this.#context.publicUrl()}/garmin/wellness-api/rest/${type}?${query}` }
   }
 
   deregistered(athlete: Athlete, client: string): void {
@@ -73,15 +74,15 @@ export class GarminWebhooks {
   }
 
   permissionsChanged(athlete: Athlete, client: string, permissions: readonly string[]): void {
-    const changeTimeInSeconds = Math.floor(this.#stage.clock.now() / 1000)
-    const summaryId = hexOf(this.#stage.random, 8)
+    const changeTimeInSeconds = Math.floor(this.#context.clock.now() / 1000)
+    const summaryId = hexOf(this.#context.random, 8)
     this.#post(client, { userPermissionsChange: [{ userId: athlete.ids.garmin, summaryId, permissions, changeTimeInSeconds }] })
   }
 
   #post(client: string, content: Summary): void {
-    const url = this.#stage.portalUrl('garmin')
+    const url = this.#context.portalUrl('garmin')
     if (url === undefined) return
     const body = JSON.stringify(content)
-    this.#stage.courier.post({ vendor: 'garmin', url, body, rule: RULE, headers: () => ({ 'garmin-client-id': client }) })
+    this.#context.webhookSender.post({ vendor: 'garmin', url, body, rule: RULE, headers: () => ({ 'garmin-client-id': client }) })
   }
 }

@@ -1,13 +1,13 @@
-// Oura's collections: documents by day, paged with an opaque token, and single documents. Deleted periods stay in the list with the
-// type `deleted`.
+// Oura's collections: documents by day, in pages with an opaque token, and single documents. Deleted nights stay in the list with
+// the type `deleted`.
 import { json, type Answer } from '../answer.ts'
+import type { SimulatorContext } from '../context.ts'
 import type { Grant } from '../grants.ts'
 import type { Call, Route } from '../router.ts'
-import type { Stage } from '../stage.ts'
 import { localDay } from '../world/local-time.ts'
 import type { Night } from '../world/nights.ts'
 import { DAY_MS } from '../world/workouts.ts'
-import { dailyDocument, sleepDocument } from './shapes.ts'
+import { dailyDocument, sleepDocument } from './payloads.ts'
 
 /** Undocumented; small enough that ninety nights need two pages. */
 const PAGE = 50
@@ -16,12 +16,12 @@ interface Collection {
   readonly name: string
   readonly idOf: (night: Night) => string
   readonly has: (night: Night) => boolean
-  readonly shape: (night: Night) => Readonly<Record<string, unknown>>
+  readonly payload: (night: Night) => Readonly<Record<string, unknown>>
 }
 
 const COLLECTIONS: readonly Collection[] = [
-  { name: 'sleep', idOf: night => night.id, has: () => true, shape: sleepDocument },
-  { name: 'daily_sleep', idOf: night => night.scoreId, has: night => !night.isNap && !night.isDeleted, shape: dailyDocument },
+  { name: 'sleep', idOf: night => night.id, has: () => true, payload: sleepDocument },
+  { name: 'daily_sleep', idOf: night => night.scoreId, has: night => !night.isNap && !night.isDeleted, payload: dailyDocument },
 ]
 
 export const refusal = (status: number, detail: string): Answer => json(status, { detail })
@@ -34,12 +34,12 @@ const get = (path: string, scope: string, handle: (call: Call, grant: Grant) => 
   handle: (call, grant) => (grant === undefined ? refusal(401, 'Unauthorized') : handle(call, grant)),
 })
 
-export function apiRoutes(stage: Stage): Route[] {
+export function apiRoutes(context: SimulatorContext): Route[] {
   return [
     get('personal_info', 'personal', (_, grant) => json(200, personalInfo(grant))),
     ...COLLECTIONS.flatMap(collection => [
-      get(collection.name, 'daily', (call, grant) => pageOf(stage, collection, call, grant)),
-      get(`${collection.name}/{document_id}`, 'daily', (call, grant) => documentOf(stage, collection, call, grant)),
+      get(collection.name, 'daily', (call, grant) => pageOf(context, collection, call, grant)),
+      get(`${collection.name}/{document_id}`, 'daily', (call, grant) => documentOf(context, collection, call, grant)),
     ]),
   ]
 }
@@ -64,10 +64,10 @@ function invalid(call: Call): Answer | undefined {
   return json(422, { detail: [{ loc: ['query', wrong], msg: 'invalid date format', type: 'value_error.date' }] })
 }
 
-function pageOf({ world, clock }: Stage, collection: Collection, call: Call, grant: Grant): Answer {
-  const trouble = invalid(call)
-  if (trouble !== undefined) return trouble
-  const today = localDay(grant.athlete.place.zone, clock.now())
+function pageOf({ world, clock }: SimulatorContext, collection: Collection, call: Call, grant: Grant): Answer {
+  const problem = invalid(call)
+  if (problem !== undefined) return problem
+  const today = localDay(grant.athlete.home.zone, clock.now())
   const end = call.query.get('end_date') ?? today
   const start = call.query.get('start_date') ?? new Date(Date.parse(end) - DAY_MS).toISOString().slice(0, 10)
   if (start > end) return refusal(400, 'Start date is greater than end date')
@@ -79,7 +79,7 @@ function pageOf({ world, clock }: Stage, collection: Collection, call: Call, gra
     .toSorted((a, b) => a.startAt - b.startAt)
   const isMore = found.length > offset + PAGE
   return json(200, {
-    data: found.slice(offset, offset + PAGE).map(collection.shape),
+    data: found.slice(offset, offset + PAGE).map(collection.payload),
     next_token: isMore ? tokenFor(offset + PAGE) : null,
   })
 }
@@ -93,9 +93,9 @@ function offsetIn(call: Call): number | undefined {
   return offset === undefined ? undefined : Number(offset)
 }
 
-function documentOf({ world }: Stage, collection: Collection, call: Call, grant: Grant): Answer {
+function documentOf({ world }: SimulatorContext, collection: Collection, call: Call, grant: Grant): Answer {
   const night = world
     .nightsOf(grant.athlete, 'oura')
     .find(one => collection.idOf(one) === call.params['document_id'] && collection.has(one))
-  return night === undefined ? refusal(404, 'Document not found') : json(200, collection.shape(night))
+  return night === undefined ? refusal(404, 'Document not found') : json(200, collection.payload(night))
 }

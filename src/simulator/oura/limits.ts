@@ -1,17 +1,17 @@
-// Oura's limits: so many calls in the last five minutes, per token and per application. Only the refusal carries headers.
+// Oura's limit: calls in the last five minutes, per token and per application. Only a refusal carries rate-limit headers.
 import { json, type Answer } from '../answer.ts'
+import type { SimulatorContext } from '../context.ts'
 import type { Grant } from '../grants.ts'
-import type { Stage } from '../stage.ts'
-import { RollingWindow } from '../windows.ts'
+import { RollingWindow } from '../rate-windows.ts'
 
 const WINDOW_MS = 5 * 60_000
 
-export interface OuraMeter {
+export interface OuraRateLimiter {
   charge(grant: Grant, isRead: boolean): Answer | undefined
   refusal(tier: string, resetAt: number): Answer
 }
 
-export function ouraMeter({ clock, limits, journal }: Stage): OuraMeter {
+export function ouraRateLimiter({ clock, limits, journal }: SimulatorContext): OuraRateLimiter {
   const window = new RollingWindow(clock, WINDOW_MS)
   const refusal = (tier: string, resetAt: number): Answer =>
     json(

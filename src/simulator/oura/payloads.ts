@@ -1,20 +1,20 @@
-// Oura's documents: a sleep period and a day's score.
+// Oura's payloads: a sleep period and the score of a day.
 import { isoLocal, offsetSeconds, offsetText } from '../world/local-time.ts'
-import { asleepSeconds, STAGE, STAGE_S, stageSeconds, type Night } from '../world/nights.ts'
+import { asleepSeconds, SLEEP_STAGE_DIGITS, SLEEP_STAGE_S, stageSeconds, type Night } from '../world/nights.ts'
 
-type Shape = Record<string, unknown>
+type Payload = Record<string, unknown>
 
 const mean = (values: readonly (number | null)[]): number => {
   const known = values.filter(value => value !== null)
   return known.length === 0 ? 0 : known.reduce((sum, value) => sum + value, 0) / known.length
 }
 
-export function sleepDocument(night: Night): Shape {
-  const zone = night.athlete.place.zone
+export function sleepDocument(night: Night): Payload {
+  const zone = night.athlete.home.zone
   const inBedS = (night.endAt - night.startAt) / 1000
-  const phases = night.stages.map(stage => STAGE[stage]).join('')
-  const samples = (items: readonly (number | null)[]): Shape => ({
-    interval: STAGE_S,
+  const phases = night.stages.map(stage => SLEEP_STAGE_DIGITS[stage]).join('')
+  const samples = (items: readonly (number | null)[]): Payload => ({
+    interval: SLEEP_STAGE_S,
     items,
     timestamp: isoLocal(zone, night.startAt).replace(/(?=[+-]\d\d:\d\d$)/, '.000'),
   })
@@ -31,7 +31,7 @@ export function sleepDocument(night: Night): Shape {
     light_sleep_duration: stageSeconds(night, 'light'),
     rem_sleep_duration: stageSeconds(night, 'rem'),
     awake_time: stageSeconds(night, 'awake'),
-    latency: STAGE_S,
+    latency: SLEEP_STAGE_S,
     efficiency: Math.round((asleepSeconds(night) / inBedS) * 100),
     restless_periods: Math.round(inBedS / 130),
     average_breath: Number(night.breath.toFixed(3)),
@@ -47,7 +47,7 @@ export function sleepDocument(night: Night): Shape {
       .slice(0, inBedS / 30),
     sleep_phase_5_min: phases,
     app_sleep_phase_5_min: phases,
-    sleep_phase_30_sec: night.stages.map(stage => STAGE[stage].repeat(10)).join(''),
+    sleep_phase_30_sec: night.stages.map(stage => SLEEP_STAGE_DIGITS[stage].repeat(10)).join(''),
     readiness: night.isNap ? null : readinessOf(night),
     readiness_score_delta: 0,
     sleep_score_delta: 0,
@@ -58,7 +58,7 @@ export function sleepDocument(night: Night): Shape {
   }
 }
 
-const readinessOf = ({ score }: Night): Shape => ({
+const readinessOf = ({ score }: Night): Payload => ({
   contributors: {
     activity_balance: 80,
     body_temperature: 95,
@@ -75,13 +75,13 @@ const readinessOf = ({ score }: Night): Shape => ({
   temperature_trend_deviation: 0,
 })
 
-export function dailyDocument(night: Night): Shape {
+export function dailyDocument(night: Night): Payload {
   const near = (shift: number): number => Math.max(1, Math.min(100, night.score + shift))
   return {
     id: night.scoreId,
     day: night.day,
     score: night.score,
-    timestamp: `${night.day}T00:00:00${offsetText(offsetSeconds(night.athlete.place.zone, night.endAt))}`,
+    timestamp: `${night.day}T00:00:00${offsetText(offsetSeconds(night.athlete.home.zone, night.endAt))}`,
     contributors: {
       deep_sleep: near(8),
       efficiency: near(5),

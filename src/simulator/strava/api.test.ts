@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { VirtualClock } from '../../kernel/clock.ts'
+import { connect, type OAuthSession } from '../oauth-client.ts'
 import { openSimulator, type Simulator } from '../simulator.ts'
-import { connect, type Session } from '../visitor.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 
@@ -20,7 +20,7 @@ interface Item {
   readonly distance: number
 }
 
-const visit = async (simulator: Simulator, tick?: readonly string[]): Promise<Session> =>
+const visit = async (simulator: Simulator, tick?: readonly string[]): Promise<OAuthSession> =>
   await connect(
     { fetch: simulator.fetch, base: 'http://simulator' },
     'strava',
@@ -29,7 +29,7 @@ const visit = async (simulator: Simulator, tick?: readonly string[]): Promise<Se
 
 async function opened(
   options = {},
-): Promise<{ simulator: Simulator; strava: Session; list: (query: string) => Promise<Item[]> }> {
+): Promise<{ simulator: Simulator; strava: OAuthSession; list: (query: string) => Promise<Item[]> }> {
   const limits = { read: [9999, 9999], overall: [9999, 9999] } as const
   const simulator = openSimulator({ clock: new VirtualClock(NOW), activities: 120, nights: 0, limits, ...options })
   const strava = await visit(simulator)
@@ -215,7 +215,7 @@ test('each broken activity is broken in its own way, for good', async () => {
   assert.deepEqual(Object.fromEntries(ways), { 'detail 500': 1, 'lengths differ': 1, empty: 1, 'no JSON': 1, 'streams 500': 1 })
 })
 
-async function streamsOf(strava: Session, path: string): Promise<string> {
+async function streamsOf(strava: OAuthSession, path: string): Promise<string> {
   const answer = await strava.request('GET', path)
   if (answer.status === 500) return 'streams 500'
   const text = await answer.text()

@@ -1,8 +1,8 @@
-// New activities: those an application creates by hand through the API, and those somebody orders through the control API.
+// New activities: manual ones that an application creates through the API, and those that the control API adds.
 import type { Athlete } from '../world/athletes.ts'
-import { chance } from '../world/chance.ts'
+import { keyedRandom } from '../world/keyed-random.ts'
 import { offsetSeconds } from '../world/local-time.ts'
-import { FORMS, piecesOf, type Piece, type SessionKind } from '../world/sessions.ts'
+import { stepsOf, WORKOUT_TRAITS, type Step, type WorkoutKind } from '../world/workout-plans.ts'
 import { BROKEN_KINDS, lengthS, totalsOf, type BrokenKind, type Draft } from '../world/workouts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -12,47 +12,47 @@ const number = (value: unknown): number | undefined => {
   return typeof read === 'number' && Number.isFinite(read) ? read : undefined
 }
 
-const KIND_OF_SPORT: Readonly<Record<string, SessionKind>> = {
+const KIND_OF_SPORT: Readonly<Record<string, WorkoutKind>> = {
   Ride: 'ride',
   Swim: 'swim',
   WeightTraining: 'strength',
   TrailRun: 'hills',
 }
 
-const isKind = (value: unknown): value is SessionKind => typeof value === 'string' && value in FORMS
+const isKind = (value: unknown): value is WorkoutKind => typeof value === 'string' && value in WORKOUT_TRAITS
 
-/** `POST /activities`: nothing when something required is missing. */
+/** For `POST /activities`. Undefined if a required field is missing. */
 export function manualDraft(fields: Fields, athlete: Athlete, now: number): Draft | undefined {
   const { name, sport_type: sport, start_date_local: local } = fields
   const elapsedS = number(fields['elapsed_time'])
   const wall = typeof local === 'string' ? Date.parse(`${local.replace(/(?:Z|[+-]\d\d:?\d\d)$/, '')}Z`) : Number.NaN
   if (typeof name !== 'string' || typeof sport !== 'string' || elapsedS === undefined || Number.isNaN(wall)) return undefined
-  const startAt = wall - offsetSeconds(athlete.place.zone, wall) * 1000
-  const base = orderedDraft({ name, sport, start: startAt, manual: true }, athlete, now)
+  const startAt = wall - offsetSeconds(athlete.home.zone, wall) * 1000
+  const base = requestedDraft({ name, sport, start: startAt, manual: true }, athlete, now)
   const description = typeof fields['description'] === 'string' ? fields['description'] : ''
   return { ...base, description, manual: { elapsedS, distanceM: number(fields['distance']) ?? 0 } }
 }
 
-/** What `POST /_sim/strava/activities` asks for; everything left out is filled in plausibly, ending now. */
-export function orderedDraft(fields: Fields, athlete: Athlete, now: number): Draft {
+/** For `POST /_sim/strava/activities`. What is left out is filled in; without a start the activity ends now. */
+export function requestedDraft(fields: Fields, athlete: Athlete, now: number): Draft {
   const sport = fields['sport_type'] ?? fields['sport']
-  const kind: SessionKind = isKind(fields['kind']) ? fields['kind'] : (KIND_OF_SPORT[String(sport)] ?? 'easy')
-  const pieces = stretched(
-    piecesOf(kind, athlete, chance(athlete.seed, 'ordered', now)),
+  const kind: WorkoutKind = isKind(fields['kind']) ? fields['kind'] : (KIND_OF_SPORT[String(sport)] ?? 'easy')
+  const steps = stretched(
+    stepsOf(kind, athlete, keyedRandom(athlete.seed, 'ordered', now)),
     number(fields['elapsedSeconds'] ?? fields['elapsed_time']),
   )
   const start = fields['start'] ?? fields['start_date']
-  const startAt = typeof start === 'string' ? Date.parse(start) : (number(start) ?? now - lengthS(pieces) * 1000)
-  const totals = totalsOf(pieces)
+  const startAt = typeof start === 'string' ? Date.parse(start) : (number(start) ?? now - lengthS(steps) * 1000)
+  const totals = totalsOf(steps)
   const isManual = fields['manual'] === true
   return {
     athlete,
     kind,
     startAt: Math.floor(startAt / 1000) * 1000,
     uploadedAt: now,
-    pieces,
+    steps,
     isManual,
-    hasGps: FORMS[kind].hasGps && !isManual && fields['gps'] !== false,
+    hasGps: WORKOUT_TRAITS[kind].hasGps && !isManual && fields['gps'] !== false,
     photos: number(fields['photos']) ?? 0,
     device: 'Garmin Forerunner 965',
     ...(isManual
@@ -60,9 +60,9 @@ export function orderedDraft(fields: Fields, athlete: Athlete, now: number): Dra
       : {}),
     ...(isBroken(fields['broken']) ? { broken: fields['broken'] } : {}),
     isPrivate: fields['private'] === true,
-    name: typeof fields['name'] === 'string' ? fields['name'] : FORMS[kind].names[0],
+    name: typeof fields['name'] === 'string' ? fields['name'] : WORKOUT_TRAITS[kind].names[0],
     description: typeof fields['description'] === 'string' ? fields['description'] : '',
-    sport: typeof sport === 'string' ? sport : FORMS[kind].sport,
+    sport: typeof sport === 'string' ? sport : WORKOUT_TRAITS[kind].sport,
     isCommute: false,
     isTrainer: kind === 'treadmill',
     isHidden: false,
@@ -72,8 +72,8 @@ export function orderedDraft(fields: Fields, athlete: Athlete, now: number): Dra
 
 const isBroken = (value: unknown): value is BrokenKind => (BROKEN_KINDS as readonly unknown[]).includes(value)
 
-/** The same session, made to last as long as was asked for. */
-function stretched(pieces: readonly Piece[], elapsedS: number | undefined): Piece[] {
-  const factor = elapsedS === undefined ? 1 : elapsedS / lengthS(pieces)
-  return pieces.map(piece => ({ ...piece, seconds: Math.max(1, Math.round(piece.seconds * factor)) }))
+/** The same steps, scaled to the length that was asked for. */
+function stretched(steps: readonly Step[], elapsedS: number | undefined): Step[] {
+  const factor = elapsedS === undefined ? 1 : elapsedS / lengthS(steps)
+  return steps.map(step => ({ ...step, seconds: Math.max(1, Math.round(step.seconds * factor)) }))
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { VirtualClock } from '../../kernel/clock.ts'
+import { connect, type OAuthSession } from '../oauth-client.ts'
 import { openSimulator, type Simulator, type SimulatorOptions } from '../simulator.ts'
-import { connect, type Session } from '../visitor.ts'
 
 const QUARTER_MS = 15 * 60_000
 const DAY_MS = 96 * QUARTER_MS
 const NOW = Date.UTC(2026, 9, 1, 12)
 
-async function opened(limits: SimulatorOptions['limits'], quirks = {}): Promise<{ simulator: Simulator; strava: Session }> {
+async function opened(limits: SimulatorOptions['limits'], quirks = {}): Promise<{ simulator: Simulator; strava: OAuthSession }> {
   const simulator = openSimulator({
     clock: new VirtualClock(NOW),
     activities: 3,
@@ -20,8 +20,8 @@ async function opened(limits: SimulatorOptions['limits'], quirks = {}): Promise<
   return { simulator, strava: await connect({ fetch: simulator.fetch, base: 'http://simulator' }, 'strava') }
 }
 
-const read = (strava: Session): Promise<Response> => strava.request('GET', '/api/v3/athlete')
-const write = (strava: Session): Promise<Response> =>
+const read = (strava: OAuthSession): Promise<Response> => strava.request('GET', '/api/v3/athlete')
+const write = (strava: OAuthSession): Promise<Response> =>
   strava.request('POST', '/api/v3/activities', {
     name: 'Walk',
     sport_type: 'Walk',

@@ -1,22 +1,22 @@
-// Strava's limits: two pools (overall, read), each with the clock's quarters and the UTC day, counted per application. A call
-// that a window refuses still burns the day. Headers are `<quarter>,<day>`; a POST that is no read shows a bare comma.
+// Strava's limits: two pools (overall, read), each per quarter of an hour and per UTC day, counted per application. A refused
+// call still counts in the day. Headers are `<quarter>,<day>`; for a POST that is no read, the read usage is a bare comma.
 import { json, type Answer } from '../answer.ts'
+import type { SimulatorContext } from '../context.ts'
+import { AlignedWindows } from '../rate-windows.ts'
 import type { Call } from '../router.ts'
-import type { Stage } from '../stage.ts'
-import { AlignedWindows } from '../windows.ts'
 
 const QUARTER_MS = 15 * 60_000
 const DAY_MS = 86_400_000
 
 type Pool = 'read' | 'overall'
 
-export interface StravaMeter {
-  /** Counts the call. The answer when it is over a limit, nothing otherwise. */
+export interface StravaRateLimiter {
+  /** Counts the call. Returns the refusal if the call is over a limit. */
   charge(client: string, call: Call): Answer | undefined
   headers(client: string, call: Call): Readonly<Record<string, string>>
 }
 
-/** Everything but the creation of activities and uploads is a "non-upload" request. */
+/** Strava counts everything as a read except the creation of activities and uploads. */
 export const isRead = ({ method, path }: Call): boolean => !(method === 'POST' && /^\/api\/v3\/(activities|uploads)$/.test(path))
 
 const keyOf = (client: string, pool: Pool): string => `${client}:${pool}`
@@ -27,7 +27,7 @@ export const OVER_LIMIT_BODY = {
   errors: [{ resource: 'Application', field: 'rate limit', code: 'exceeded' }],
 }
 
-export function stravaMeter({ clock, limits, quirks, journal }: Stage): StravaMeter {
+export function stravaRateLimiter({ clock, limits, quirks, journal }: SimulatorContext): StravaRateLimiter {
   const quarter = new AlignedWindows(clock, QUARTER_MS)
   const day = new AlignedWindows(clock, DAY_MS)
 

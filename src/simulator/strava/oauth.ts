@@ -1,22 +1,22 @@
-// Strava's OAuth: no PKCE, comma-separated scopes, the callback says what was granted; a refresh with more than an hour left gives
-// the same access token back, a later one replaces both tokens.
+// Strava's OAuth: no PKCE, scopes separated by commas, a callback that says what was granted. While an access token has more than
+// an hour left, a refresh returns the same tokens; later it replaces both.
 import { empty, json, type Answer } from '../answer.ts'
-import { consentRoutes } from '../consent.ts'
+import { consentRoutes } from '../consent-page.ts'
+import type { SimulatorContext } from '../context.ts'
 import { bearerOf, Grants, type Grant } from '../grants.ts'
 import { textOf, type Call, type Route } from '../router.ts'
-import type { Stage } from '../stage.ts'
-import { badRequest, fault, unauthorised } from './refusals.ts'
-import { summaryAthlete } from './shapes.ts'
+import { summaryAthlete } from './payloads.ts'
+import { badRequest, errorAnswer, unauthorised } from './refusals.ts'
 
 const HOUR_MS = 3_600_000
 
-export const stravaGrants = ({ clock, random }: Stage): Grants =>
+export const stravaGrants = ({ clock, random }: SimulatorContext): Grants =>
   new Grants(clock, random, { accessMs: 6 * HOUR_MS, refreshMs: Infinity, reuseAboveMs: HOUR_MS, keepsOldAccess: true })
 
 export interface StravaOauth {
-  readonly stage: Stage
+  readonly context: SimulatorContext
   readonly grants: Grants
-  /** The athlete's consent is gone, by whichever way. */
+  /** Called when the athlete's consent has ended, in whatever way. */
   readonly onRevoked: (grant: Grant) => void
 }
 
@@ -41,7 +41,7 @@ export function oauthRoutes(oauth: StravaOauth): Route[] {
           .map(name => ({ name, isTicked: true })),
       scopeSeparator: ',',
     },
-    oauth.stage.world,
+    oauth.context.world,
     oauth.grants,
   )
   return [
@@ -53,8 +53,8 @@ export function oauthRoutes(oauth: StravaOauth): Route[] {
   ]
 }
 
-function clientRefusal({ stage }: StravaOauth, id: string, secret: string): Answer | undefined {
-  const verdict = stage.clients.check('strava', { id, secret })
+function clientRefusal({ context }: StravaOauth, id: string, secret: string): Answer | undefined {
+  const verdict = context.clients.check('strava', { id, secret })
   if (verdict === 'unknown_client') return badRequest('Application', 'client_id', 'invalid')
   return verdict === 'wrong_secret' ? unauthorised('Application', '', 'invalid') : undefined
 }
@@ -62,21 +62,23 @@ function clientRefusal({ stage }: StravaOauth, id: string, secret: string): Answ
 function token(oauth: StravaOauth, call: Call): Answer {
   const field = (name: string): string => textOf(call.fields, name) || (call.query.get(name) ?? '')
   const isRefresh = field('grant_type') === 'refresh_token'
-  if (isRefresh) oauth.stage.journal.of('strava').refreshes += 1
+  if (isRefresh) oauth.context.journal.of('strava').refreshes += 1
   const refusal = clientRefusal(oauth, field('client_id'), field('client_secret'))
   if (refusal !== undefined) return refusal
   if (isRefresh) {
     const grant = oauth.grants.refresh(field('refresh_token'), field('client_id'))
-    return grant === undefined ? badRequest('RefreshToken', 'refresh_token', 'invalid') : json(200, tokenBody(oauth.stage, grant))
+    return grant === undefined
+      ? badRequest('RefreshToken', 'refresh_token', 'invalid')
+      : json(200, tokenBody(oauth.context, grant))
   }
   if (field('grant_type') !== 'authorization_code') return badRequest('Application', 'grant_type', 'invalid')
   const consent = oauth.grants.redeem(field('code'))
   if (consent === undefined || consent.client !== field('client_id')) return badRequest('AuthorizationCode', 'code', 'invalid')
   const grant = oauth.grants.open(consent)
-  return json(200, { ...tokenBody(oauth.stage, grant), athlete: summaryAthlete(grant.athlete) })
+  return json(200, { ...tokenBody(oauth.context, grant), athlete: summaryAthlete(grant.athlete) })
 }
 
-const tokenBody = ({ clock }: Stage, grant: Grant): Record<string, unknown> => ({
+const tokenBody = ({ clock }: SimulatorContext, grant: Grant): Record<string, unknown> => ({
   token_type: 'Bearer',
   expires_at: Math.floor(grant.accessExpiresAt / 1000),
   expires_in: Math.floor((grant.accessExpiresAt - clock.now()) / 1000),
@@ -87,7 +89,7 @@ const tokenBody = ({ clock }: Stage, grant: Grant): Record<string, unknown> => (
 function revoke(oauth: StravaOauth, call: Call): Answer {
   const basic = /^basic\s+(.+)$/i.exec(call.headers.get('authorization') ?? '')?.[1] ?? ''
   const [id = '', secret = ''] = Buffer.from(basic, 'base64').toString().split(':')
-  if (oauth.stage.clients.check('strava', { id, secret }) !== 'known') return fault(401, 'Authorization Error')
+  if (oauth.context.clients.check('strava', { id, secret }) !== 'known') return errorAnswer(401, 'Authorization Error')
   const grant = oauth.grants.byAnyToken(textOf(call.fields, 'token'))
   if (grant !== undefined && grant.client === id) withdraw(oauth, grant)
   return empty(200)

@@ -1,28 +1,28 @@
-// Strava's shapes of an athlete and an activity. What there is no data for is absent, not null; coordinates are `[]`; local time is
-// written with a Z; the real answers carry more than the documented models, and so do these.
-import { wireId } from '../answer.ts'
-import { chance, hexOf, uuidOf } from '../world/chance.ts'
+// Strava's payloads of an athlete and an activity. Fields without data are mostly absent, missing coordinates are `[]`, local
+// time is written with a Z. Real answers carry more fields than the documents say, and so do these.
+import { jsonNumber } from '../answer.ts'
 import type { Athlete } from '../world/athletes.ts'
+import { hexOf, keyedRandom, uuidOf } from '../world/keyed-random.ts'
 import { isoSeconds, offsetSeconds } from '../world/local-time.ts'
-import { FORMS } from '../world/sessions.ts'
 import { summaryOf, type Summary } from '../world/summaries.ts'
+import { WORKOUT_TRAITS } from '../world/workout-plans.ts'
 import type { Workout } from '../world/workouts.ts'
 
-type Shape = Record<string, unknown>
+type Payload = Record<string, unknown>
 
-export const metaAthlete = (athlete: Athlete): Shape => ({ id: wireId(athlete.ids.strava), resource_state: 1 })
+export const metaAthlete = (athlete: Athlete): Payload => ({ id: jsonNumber(athlete.ids.strava), resource_state: 1 })
 
-export function summaryAthlete(athlete: Athlete): Shape {
+export function summaryAthlete(athlete: Athlete): Payload {
   return {
-    id: wireId(athlete.ids.strava),
+    id: jsonNumber(athlete.ids.strava),
     username: `${athlete.firstName}_${athlete.lastName}`.toLowerCase(),
     resource_state: 2,
     firstname: athlete.firstName,
     lastname: athlete.lastName,
     bio: null,
-    city: athlete.place.city,
-    state: athlete.place.state,
-    country: athlete.place.country,
+    city: athlete.home.city,
+    state: athlete.home.state,
+    country: athlete.home.country,
     sex: athlete.sex,
     premium: true,
     summit: true,
@@ -37,12 +37,12 @@ export function summaryAthlete(athlete: Athlete): Shape {
   }
 }
 
-export const detailedAthlete = (athlete: Athlete): Shape => ({
+export const detailedAthlete = (athlete: Athlete): Payload => ({
   ...summaryAthlete(athlete),
   resource_state: 3,
   follower_count: 12,
   friend_count: 15,
-  measurement_preference: athlete.place.cc === 'US' ? 'feet' : 'meters',
+  measurement_preference: athlete.home.cc === 'US' ? 'feet' : 'meters',
   ftp: athlete.ftpWatts,
   clubs: [],
   bikes: [],
@@ -51,11 +51,11 @@ export const detailedAthlete = (athlete: Athlete): Shape => ({
 
 export const visibilityOf = (workout: Workout): string => (workout.isPrivate ? 'only_me' : 'everyone')
 
-/** Strava's older, coarser name for a sport. */
+/** Strava's older field, with fewer sports. */
 const typeOf = (sport: string): string =>
   sport === 'TrailRun' ? 'Run' : ['MountainBikeRide', 'GravelRide'].includes(sport) ? 'Ride' : sport
 
-export function summaryActivity(workout: Workout): Shape {
+export function summaryActivity(workout: Workout): Payload {
   const summary = summaryOf(workout)
   const uploadId = String(BigInt(workout.id) + 700_000_000n)
   return {
@@ -69,11 +69,11 @@ export function summaryActivity(workout: Workout): Shape {
     type: typeOf(workout.sport),
     sport_type: workout.sport,
     ...(workout.sport === 'Run' ? { workout_type: workout.kind === 'long' ? 2 : workout.kind === 'intervals' ? 3 : 0 } : {}),
-    id: wireId(workout.id),
+    id: jsonNumber(workout.id),
     ...timesOf(workout),
     location_city: null,
     location_state: null,
-    location_country: workout.athlete.place.country,
+    location_country: workout.athlete.home.country,
     achievement_count: 0,
     kudos_count: 3,
     comment_count: 0,
@@ -94,7 +94,7 @@ export function summaryActivity(workout: Workout): Shape {
     ...sensorsOf(workout, summary),
     heartrate_opt_out: false,
     display_hide_heartrate_option: summary.averageBpm !== undefined,
-    upload_id: workout.isManual ? null : wireId(uploadId),
+    upload_id: workout.isManual ? null : jsonNumber(uploadId),
     ...(workout.isManual ? {} : { upload_id_str: uploadId }),
     external_id: workout.isManual ? null : `garmin_ping_${workout.id}`,
     from_accepted_tag: false,
@@ -104,17 +104,17 @@ export function summaryActivity(workout: Workout): Shape {
   }
 }
 
-function timesOf({ startAt, athlete }: Workout): Shape {
-  const offset = offsetSeconds(athlete.place.zone, startAt)
+function timesOf({ startAt, athlete }: Workout): Payload {
+  const offset = offsetSeconds(athlete.home.zone, startAt)
   return {
     start_date: isoSeconds(startAt),
     start_date_local: isoSeconds(startAt + offset * 1000),
-    timezone: athlete.place.stravaZone,
+    timezone: athlete.home.stravaZone,
     utc_offset: Number(offset.toFixed(1)),
   }
 }
 
-function sensorsOf(workout: Workout, summary: Summary): Shape {
+function sensorsOf(workout: Workout, summary: Summary): Payload {
   const hasHeart = summary.averageBpm !== undefined
   return {
     has_heartrate: hasHeart,
@@ -124,7 +124,7 @@ function sensorsOf(workout: Workout, summary: Summary): Shape {
     ...(summary.cadence === undefined ? {} : { average_cadence: summary.cadence }),
     ...(summary.temp === undefined ? {} : { average_temp: summary.temp }),
     ...(summary.highM === undefined ? {} : { elev_high: summary.highM, elev_low: summary.lowM }),
-    ...(FORMS[workout.kind].hasPower && summary.watts !== undefined
+    ...(WORKOUT_TRAITS[workout.kind].hasPower && summary.watts !== undefined
       ? {
           average_watts: summary.watts,
           max_watts: summary.maxWatts,
@@ -142,19 +142,19 @@ export interface PhotoView {
 
 export const photoIds = (workout: Workout): string[] =>
   Array.from({ length: workout.photos }, (_, index) =>
-    uuidOf(chance(workout.athlete.seed, 'photo', workout.id, index)).toUpperCase(),
+    uuidOf(keyedRandom(workout.athlete.seed, 'photo', workout.id, index)).toUpperCase(),
   )
 
 export const photoUrl = (view: PhotoView, photo: string): string => `${view.publicUrl}/strava/photos/${photo}-${view.size}.png`
 
-export const photosOf = (workout: Workout, view: PhotoView): Shape[] =>
+export const photosOf = (workout: Workout, view: PhotoView): Payload[] =>
   photoIds(workout).map((unique, index) => {
     const takenAt = workout.startAt + (index + 1) * 600_000
     const { start } = summaryOf(workout)
     return {
       unique_id: unique,
-      athlete_id: wireId(workout.athlete.ids.strava),
-      activity_id: wireId(workout.id),
+      athlete_id: jsonNumber(workout.athlete.ids.strava),
+      activity_id: jsonNumber(workout.id),
       activity_name: workout.name,
       post_id: null,
       resource_state: 2,
@@ -164,7 +164,7 @@ export const photosOf = (workout: Workout, view: PhotoView): Shape[] =>
       status: 3,
       uploaded_at: isoSeconds(workout.uploadedAt),
       created_at: isoSeconds(takenAt),
-      created_at_local: isoSeconds(takenAt + offsetSeconds(workout.athlete.place.zone, takenAt) * 1000),
+      created_at_local: isoSeconds(takenAt + offsetSeconds(workout.athlete.home.zone, takenAt) * 1000),
       urls: { [view.size]: photoUrl(view, unique) },
       placeholder_image: null,
       sizes: { [view.size]: [1536, 2048] },
@@ -174,4 +174,4 @@ export const photosOf = (workout: Workout, view: PhotoView): Shape[] =>
     }
   })
 
-export const embedToken = (workout: Workout): string => hexOf(chance(workout.athlete.seed, 'embed', workout.id), 20)
+export const embedToken = (workout: Workout): string => hexOf(keyedRandom(workout.athlete.seed, 'embed', workout.id), 20)

@@ -1,15 +1,15 @@
-// Strava's way of saying no: a message and a list of resource/field/code.
+// Strava's error answers: a message and a list of resource, field and code.
 import { json, type Answer } from '../answer.ts'
 
-export const fault = (status: number, message: string, ...[resource, field, code]: [string, string, string] | []): Answer =>
+export const errorAnswer = (status: number, message: string, ...[resource, field, code]: [string, string, string] | []): Answer =>
   json(status, { message, errors: resource === undefined ? [] : [{ resource, field, code }] })
 
 export const badRequest = (resource: string, field: string, code: string): Answer =>
-  fault(400, 'Bad Request', resource, field, code)
+  errorAnswer(400, 'Bad Request', resource, field, code)
 
 export const unauthorised = (resource: string, field: string, code: string): Answer =>
-  fault(401, 'Authorization Error', resource, field, code)
+  errorAnswer(401, 'Authorization Error', resource, field, code)
 
-export const recordNotFound = (resource: string): Answer => fault(404, 'Resource Not Found', resource, '', 'not found')
+export const recordNotFound = (resource: string): Answer => errorAnswer(404, 'Resource Not Found', resource, '', 'not found')
 
-export const nothingHere = (): Answer => fault(404, 'Resource Not Found')
+export const nothingHere = (): Answer => errorAnswer(404, 'Resource Not Found')

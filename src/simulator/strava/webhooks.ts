@@ -1,19 +1,19 @@
-// Strava's push: one subscription per application, made by a handshake within two seconds; events for every athlete who granted it
-// anything. Three attempts in all, no replay, unsigned unless the contested signature is switched on. A private activity of an
-// athlete who granted only `activity:read` comes and goes as create and delete.
+// Strava's webhooks: one subscription per application, made by a handshake within two seconds. Three attempts in all, no replay,
+// unsigned unless `signWebhooks`. For an application that may not see private activities, one that becomes private is deleted and
+// one that becomes public is created.
 import { createHmac } from 'node:crypto'
-import { empty, json, wireId, type Answer } from '../answer.ts'
-import type { RetryRule } from '../courier.ts'
+import { empty, json, jsonNumber, type Answer } from '../answer.ts'
+import type { SimulatorContext } from '../context.ts'
 import type { Grant, Grants } from '../grants.ts'
 import { textOf, type Call, type Route } from '../router.ts'
-import type { Stage } from '../stage.ts'
+import type { RetryRule } from '../webhook-sender.ts'
 import type { Athlete } from '../world/athletes.ts'
-import { hexOf } from '../world/chance.ts'
+import { hexOf } from '../world/keyed-random.ts'
 import { isoSeconds } from '../world/local-time.ts'
 import type { Workout } from '../world/workouts.ts'
 import { badRequest, nothingHere } from './refusals.ts'
 
-/** Two more attempts, about one and two minutes apart: the spacing is one observer's. */
+/** Two more attempts after one to two minutes. The pauses are from a single observation. */
 const RULE: RetryRule = { answerMs: 2000, pausesMs: [75_000, 110_000] }
 const LONGEST_CALLBACK = 255
 
@@ -28,12 +28,12 @@ type Aspect = 'create' | 'update' | 'delete'
 
 export class StravaWebhooks {
   readonly #subscriptions = new Map<string, Subscription>()
-  readonly #stage: Stage
+  readonly #context: SimulatorContext
   readonly #grants: Grants
   #lastId = 250_000
 
-  constructor(stage: Stage, grants: Grants) {
-    this.#stage = stage
+  constructor(context: SimulatorContext, grants: Grants) {
+    this.#context = context
     this.#grants = grants
   }
 
@@ -49,7 +49,7 @@ export class StravaWebhooks {
 
   #listOf(call: Call): unknown[] {
     const held = this.#subscriptions.get(clientIn(call))
-    return held === undefined ? [] : [shapeOf(held)]
+    return held === undefined ? [] : [subscriptionPayload(held)]
   }
 
   async #subscribe(call: Call): Promise<Answer> {
@@ -61,18 +61,18 @@ export class StravaWebhooks {
       return refuse('GET to callback URL does not return 200')
     }
     this.#lastId += 1
-    const made: Subscription = { id: this.#lastId, client, callbackUrl, createdAt: this.#stage.clock.now() }
+    const made: Subscription = { id: this.#lastId, client, callbackUrl, createdAt: this.#context.clock.now() }
     this.#subscriptions.set(client, made)
-    return json(201, shapeOf(made))
+    return json(201, subscriptionPayload(made))
   }
 
   async #isVerified(callbackUrl: string, verifyToken: string): Promise<boolean> {
-    const challenge = hexOf(this.#stage.random, 8)
+    const challenge = hexOf(this.#context.random, 8)
     const url = new URL(callbackUrl)
     url.searchParams.set('hub.mode', 'subscribe')
     url.searchParams.set('hub.challenge', challenge)
     url.searchParams.set('hub.verify_token', verifyToken)
-    const answer = await this.#stage.courier.ask(url.href, RULE.answerMs)
+    const answer = await this.#context.webhookSender.ask(url.href, RULE.answerMs)
     return answer?.status === 200 && answer.text.includes('"hub.challenge"') && answer.text.includes(`"${challenge}"`)
   }
 
@@ -91,7 +91,7 @@ export class StravaWebhooks {
     this.#tellAbout(workout, () => ({ aspect: 'delete', updates: {} }))
   }
 
-  /** `updates` as Strava names them: title, type, private (as text). */
+  /** `updates` has Strava's names: title, type, private (as text). */
   updated(workout: Workout, updates: Readonly<Record<string, string>>): void {
     this.#tellAbout(workout, grant => {
       if (updates['private'] === undefined || seesPrivate(grant)) return { aspect: 'update', updates }
@@ -103,42 +103,42 @@ export class StravaWebhooks {
     const id = athlete.ids.strava
     this.#post(client, {
       object_type: 'athlete',
-      object_id: wireId(id),
+      object_id: jsonNumber(id),
       aspect_type: 'update',
       updates: { authorized: 'false' },
-      owner_id: wireId(id),
+      owner_id: jsonNumber(id),
     })
   }
 
-  /** Only applications that the athlete granted activities hear of them. */
+  /** Sends to the applications that may see activities of the athlete. */
   #tellAbout(workout: Workout, eventFor: (grant: Grant) => { aspect: Aspect; updates: Readonly<Record<string, string>> }): void {
     for (const grant of this.#grants.of(workout.athlete).filter(seesActivities)) {
       const { aspect, updates } = eventFor(grant)
       if (workout.isPrivate && !seesPrivate(grant) && aspect !== 'delete') continue
       this.#post(grant.client, {
         object_type: 'activity',
-        object_id: wireId(workout.id),
+        object_id: jsonNumber(workout.id),
         aspect_type: aspect,
         updates,
-        owner_id: wireId(workout.athlete.ids.strava),
+        owner_id: jsonNumber(workout.athlete.ids.strava),
       })
     }
   }
 
-  /** To the application's subscription or, when it made none, to the address given at the start. */
+  /** Sends to the application's subscription or, if it has none, to `portalUrl`. */
   #post(client: string, event: Readonly<Record<string, unknown>>): void {
-    const { clock, courier, portalUrl } = this.#stage
+    const { clock, webhookSender, portalUrl } = this.#context
     const held = this.#subscriptions.get(client)
     const url = held?.callbackUrl ?? portalUrl('strava')
     if (url === undefined) return
     const body = JSON.stringify({ ...event, subscription_id: held?.id ?? 1, event_time: Math.floor(clock.now() / 1000) })
-    courier.post({ vendor: 'strava', url, body, rule: RULE, headers: () => this.#signature(body) })
+    webhookSender.post({ vendor: 'strava', url, body, rule: RULE, headers: () => this.#signature(body) })
   }
 
   #signature(body: string): Record<string, string> {
-    if (!this.#stage.signWebhooks) return {}
-    const time = Math.floor(this.#stage.clock.now() / 1000)
-    const secret = this.#stage.clients.newest('strava')?.secret ?? ''
+    if (!this.#context.signWebhooks) return {}
+    const time = Math.floor(this.#context.clock.now() / 1000)
+    const secret = this.#context.clients.newest('strava')?.secret ?? ''
     const digest = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
     return { 'X-Strava-Signature': `t=${time},v1=${digest}` }
   }
@@ -151,7 +151,7 @@ const refuse = (code: string): Answer => badRequest('PushSubscription', 'callbac
 
 const clientIn = (call: Call): string => textOf(call.fields, 'client_id') || (call.query.get('client_id') ?? '')
 
-const shapeOf = ({ id, client, callbackUrl, createdAt }: Subscription): Record<string, unknown> => ({
+const subscriptionPayload = ({ id, client, callbackUrl, createdAt }: Subscription): Record<string, unknown> => ({
   id,
   resource_state: 2,
   application_id: /^\d+$/.test(client) ? Number(client) : client,

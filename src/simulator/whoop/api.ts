@@ -1,16 +1,16 @@
-// WHOOP's sleeps and recoveries: newest first, `start` included, `end` not, the page's token asked for as `nextToken` and given as
-// `next_token`. A score is there only when it was made.
+// WHOOP's sleeps and recoveries: newest first, `start` inclusive, `end` exclusive. A page is asked for with `nextToken`; the
+// answer calls it `next_token`. Only a scored sleep has a score.
 import { empty, json, type Answer } from '../answer.ts'
+import type { SimulatorContext } from '../context.ts'
 import type { Grant, Grants } from '../grants.ts'
 import type { Call, Method, Route } from '../router.ts'
-import type { Stage } from '../stage.ts'
 import { isoLocal } from '../world/local-time.ts'
 import { asleepSeconds, stageSeconds, type Night } from '../world/nights.ts'
 
 const PAGE = 10
 const LARGEST_PAGE = 25
 
-type Shape = Record<string, unknown>
+type Payload = Record<string, unknown>
 
 const route = (method: Method, path: string, scopes: readonly string[], handle: (call: Call, grant: Grant) => Answer): Route => ({
   vendor: 'whoop',
@@ -25,29 +25,31 @@ const byCycle =
   (night: Night): boolean =>
     String(night.cycle) === call.params['cycleId'] && !night.isNap
 
-export function apiRoutes(stage: Stage, grants: Grants): Route[] {
-  const sleeps = (grant: Grant): Night[] => stage.world.nightsOf(grant.athlete, 'whoop').filter(night => !night.isDeleted)
-  const one = (grant: Grant, fits: (night: Night) => boolean, shape: (night: Night) => Shape): Answer => {
+export function apiRoutes(context: SimulatorContext, grants: Grants): Route[] {
+  const sleeps = (grant: Grant): Night[] => context.world.nightsOf(grant.athlete, 'whoop').filter(night => !night.isDeleted)
+  const one = (grant: Grant, fits: (night: Night) => boolean, payload: (night: Night) => Payload): Answer => {
     const night = sleeps(grant).find(fits)
-    return night === undefined ? empty(404) : json(200, shape(night))
+    return night === undefined ? empty(404) : json(200, payload(night))
   }
   return [
-    route('GET', 'activity/sleep', ['read:sleep'], (call, grant) => pageOf(stage, call, sleeps(grant), sleepShape)),
+    route('GET', 'activity/sleep', ['read:sleep'], (call, grant) => pageOf(context, call, sleeps(grant), sleepPayload)),
     route('GET', 'activity/sleep/{sleepId}', ['read:sleep'], (call, grant) =>
-      one(grant, night => night.id === call.params['sleepId'], sleepShape),
+      one(grant, night => night.id === call.params['sleepId'], sleepPayload),
     ),
-    route('GET', 'cycle/{cycleId}/sleep', ['read:cycles', 'read:sleep'], (call, grant) => one(grant, byCycle(call), sleepShape)),
+    route('GET', 'cycle/{cycleId}/sleep', ['read:cycles', 'read:sleep'], (call, grant) =>
+      one(grant, byCycle(call), sleepPayload),
+    ),
     route('GET', 'recovery', ['read:recovery'], (call, grant) =>
       pageOf(
-        stage,
+        context,
         call,
         sleeps(grant).filter(({ isNap }) => !isNap),
-        recoveryShape,
+        recoveryPayload,
       ),
     ),
-    route('GET', 'cycle/{cycleId}/recovery', ['read:recovery'], (call, grant) => one(grant, byCycle(call), recoveryShape)),
-    route('GET', 'user/profile/basic', ['read:profile'], (_, grant) => json(200, profileShape(grant))),
-    route('GET', 'user/measurement/body', ['read:body_measurement'], (_, grant) => json(200, bodyShape(grant))),
+    route('GET', 'cycle/{cycleId}/recovery', ['read:recovery'], (call, grant) => one(grant, byCycle(call), recoveryPayload)),
+    route('GET', 'user/profile/basic', ['read:profile'], (_, grant) => json(200, profilePayload(grant))),
+    route('GET', 'user/measurement/body', ['read:body_measurement'], (_, grant) => json(200, bodyPayload(grant))),
     route('DELETE', 'user/access', [], (_, grant) => {
       grants.revoke(grant)
       return empty(204)
@@ -55,7 +57,7 @@ export function apiRoutes(stage: Stage, grants: Grants): Route[] {
   ]
 }
 
-function pageOf({ clock }: Stage, call: Call, nights: readonly Night[], shape: (night: Night) => Shape): Answer {
+function pageOf({ clock }: SimulatorContext, call: Call, nights: readonly Night[], payload: (night: Night) => Payload): Answer {
   const limit = Number(call.query.get('limit') ?? PAGE)
   const time = (name: string, absent: number): number => (call.query.has(name) ? Date.parse(call.query.get(name) ?? '') : absent)
   const [start, end] = [time('start', 0), time('end', clock.now())]
@@ -67,12 +69,12 @@ function pageOf({ clock }: Stage, call: Call, nights: readonly Night[], shape: (
     .toSorted((a, b) => b.startAt - a.startAt)
   const isMore = found.length > offset + limit
   const next = isMore ? { next_token: Buffer.from(String(offset + limit)).toString('base64') } : {}
-  return json(200, { records: found.slice(offset, offset + limit).map(shape), ...next })
+  return json(200, { records: found.slice(offset, offset + limit).map(payload), ...next })
 }
 
 const milli = (seconds: number): number => seconds * 1000
 
-function sleepShape(night: Night): Shape {
+function sleepPayload(night: Night): Payload {
   return {
     id: night.id,
     cycle_id: night.cycle,
@@ -81,14 +83,14 @@ function sleepShape(night: Night): Shape {
     updated_at: new Date(night.updatedAt).toISOString(),
     start: new Date(night.startAt).toISOString(),
     end: new Date(night.endAt).toISOString(),
-    timezone_offset: isoLocal(night.athlete.place.zone, night.endAt).slice(-6),
+    timezone_offset: isoLocal(night.athlete.home.zone, night.endAt).slice(-6),
     nap: night.isNap,
     score_state: night.state,
-    ...(night.state === 'SCORED' ? { score: scoreShape(night) } : {}),
+    ...(night.state === 'SCORED' ? { score: scorePayload(night) } : {}),
   }
 }
 
-function scoreShape(night: Night): Shape {
+function scorePayload(night: Night): Payload {
   const inBedS = (night.endAt - night.startAt) / 1000
   const needS = 27_400
   return {
@@ -115,7 +117,7 @@ function scoreShape(night: Night): Shape {
   }
 }
 
-const recoveryShape = (night: Night): Shape => ({
+const recoveryPayload = (night: Night): Payload => ({
   cycle_id: night.cycle,
   sleep_id: night.id,
   user_id: Number(night.athlete.ids.whoop),
@@ -136,14 +138,14 @@ const recoveryShape = (night: Night): Shape => ({
     : {}),
 })
 
-const profileShape = ({ athlete }: Grant): Shape => ({
+const profilePayload = ({ athlete }: Grant): Payload => ({
   user_id: Number(athlete.ids.whoop),
   email: `${athlete.firstName}@example.org`.toLowerCase(),
   first_name: athlete.firstName,
   last_name: athlete.lastName,
 })
 
-const bodyShape = ({ athlete }: Grant): Shape => ({
+const bodyPayload = ({ athlete }: Grant): Payload => ({
   height_meter: athlete.heightM,
   weight_kilogram: athlete.weightKg,
   max_heart_rate: athlete.maxBpm,

@@ -1,20 +1,20 @@
-// WHOOP's limits: a minute and a day per application. The headers name every window, and first the limit that is nearest; the reset
-// is in seconds from now.
+// WHOOP's limits: per minute and per day, for each application. The headers list both windows, with the nearest limit first. The
+// reset is in seconds from now.
 import { json, type Answer } from '../answer.ts'
-import type { Stage } from '../stage.ts'
-import { AlignedWindows } from '../windows.ts'
+import type { SimulatorContext } from '../context.ts'
+import { AlignedWindows } from '../rate-windows.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
 
-export interface WhoopMeter {
+export interface WhoopRateLimiter {
   charge(client: string, isRead: boolean): Answer | undefined
   headers(client: string): Readonly<Record<string, string>>
 }
 
 export const OVER_LIMIT_BODY = { error: 'Too Many Requests' }
 
-export function whoopMeter({ clock, limits, journal }: Stage): WhoopMeter {
+export function whoopRateLimiter({ clock, limits, journal }: SimulatorContext): WhoopRateLimiter {
   const [perMinute, perDay] = limits.whoop
   const windows = [
     { window: new AlignedWindows(clock, MINUTE_MS), limit: perMinute },

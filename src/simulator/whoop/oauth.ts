@@ -1,14 +1,14 @@
-// WHOOP's OAuth: without the scope `offline` there is no refresh token; a refresh kills the old one at once, so that two at a time
-// lock the athlete out.
-import { consentRoutes } from '../consent.ts'
+// WHOOP's OAuth: there is a refresh token only with the scope `offline`. A refresh revokes the old tokens at once, so of two
+// refreshes at a time one fails.
+import { consentRoutes } from '../consent-page.ts'
+import type { SimulatorContext } from '../context.ts'
 import { Grants } from '../grants.ts'
 import type { Route } from '../router.ts'
-import type { Stage } from '../stage.ts'
 import { tokenRoute } from '../token-endpoint.ts'
 
 const ACCESS_MS = 3_600_000
 
-export const whoopGrants = ({ clock, random }: Stage): Grants =>
+export const whoopGrants = ({ clock, random }: SimulatorContext): Grants =>
   new Grants(clock, random, { accessMs: ACCESS_MS, refreshMs: Infinity, keepsOldAccess: false })
 
 const scopesAsked = (query: URLSearchParams): { name: string; isTicked: boolean }[] =>
@@ -17,7 +17,7 @@ const scopesAsked = (query: URLSearchParams): { name: string; isTicked: boolean 
     .filter(name => name !== '')
     .map(name => ({ name, isTicked: true }))
 
-export function oauthRoutes(stage: Stage, grants: Grants): Route[] {
+export function oauthRoutes(context: SimulatorContext, grants: Grants): Route[] {
   const dialect = {
     vendor: 'whoop',
     label: 'WHOOP',
@@ -26,17 +26,17 @@ export function oauthRoutes(stage: Stage, grants: Grants): Route[] {
     scopeSeparator: ' ',
   } as const
   return [
-    ...consentRoutes(dialect, stage.world, grants),
+    ...consentRoutes(dialect, context.world, grants),
     tokenRoute({
       vendor: 'whoop',
       template: '/oauth/oauth2/token',
-      stage,
+      context,
       grants,
       needsVerifier: false,
       needsRedirectUri: false,
       body: grant => ({
         access_token: grant.accessToken,
-        expires_in: Math.floor((grant.accessExpiresAt - stage.clock.now()) / 1000),
+        expires_in: Math.floor((grant.accessExpiresAt - context.clock.now()) / 1000),
         ...(grant.scopes.has('offline') ? { refresh_token: grant.refreshToken } : {}),
         scope: [...grant.scopes].join(' '),
         token_type: 'bearer',

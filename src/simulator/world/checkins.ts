@@ -1,7 +1,7 @@
-// Where the athlete was seen: cafés, tracks and gyms near home.
+// Check-ins at cafés, tracks and gyms near the athlete's home.
 import type { Random } from '../../kernel/random.ts'
 import type { Athlete } from './athletes.ts'
-import { chance, hexOf, pick, range, round } from './chance.ts'
+import { hexOf, keyedRandom, pick, range, round } from './keyed-random.ts'
 import { DAY_MS } from './workouts.ts'
 
 export interface Checkin {
@@ -23,26 +23,26 @@ const VENUES: readonly [readonly [string, string], ...(readonly [string, string]
   ['Trailhead car park', 'Trail'],
 ]
 
-/** Two or three a week. */
+/** Two or three check-ins a week. */
 export function checkinsOf(athlete: Athlete, untilDay: number, days: number): Checkin[] {
   return Array.from({ length: days }, (_, back) => untilDay - back).flatMap(day => {
-    const dice = chance(athlete.seed, 'checkin', day)
-    return dice.next() > 0.36 ? [] : checkinOf(athlete, dice, day)
+    const random = keyedRandom(athlete.seed, 'checkin', day)
+    return random.next() > 0.36 ? [] : checkinOf(athlete, random, day)
   })
 }
 
-/** At some hour of the day. */
-export function checkinOf(athlete: Athlete, dice: Random, day: number): Checkin {
-  const [venueName, category] = pick(dice, VENUES)
-  const venue = chance(athlete.seed, venueName)
+/** A check-in at some hour of the day. */
+export function checkinOf(athlete: Athlete, random: Random, day: number): Checkin {
+  const [venueName, category] = pick(random, VENUES)
+  const venue = keyedRandom(athlete.seed, venueName)
   return {
-    id: hexOf(dice, 12),
-    at: day * DAY_MS + Math.round(range(dice, 7, 20) * 3600) * 1000,
+    id: hexOf(random, 12),
+    at: day * DAY_MS + Math.round(range(random, 7, 20) * 3600) * 1000,
     venueId: hexOf(venue, 12),
     venueName,
     category,
-    ...(dice.next() < 0.4 ? { shout: pick(dice, ['Legs!', 'Flat white first', 'New shoes', 'PB?']) } : {}),
-    lat: round(athlete.place.lat + range(venue, -0.02, 0.02), 6),
-    lng: round(athlete.place.lng + range(venue, -0.02, 0.02), 6),
+    ...(random.next() < 0.4 ? { shout: pick(random, ['Legs!', 'Flat white first', 'New shoes', 'PB?']) } : {}),
+    lat: round(athlete.home.lat + range(venue, -0.02, 0.02), 6),
+    lng: round(athlete.home.lng + range(venue, -0.02, 0.02), 6),
   }
 }

@@ -1,9 +1,9 @@
-// Chance that depends on names instead of order: the same seed and keys always give the same numbers, whoever asks first.
-// So a stream can be made when somebody asks for it and still be the one that was always there.
+// Random numbers that depend on keys and not on the order of calls: the same seed and keys always give the same numbers. So
+// samples can be generated when somebody asks for them and are still always the same.
 import { seeded, type Random } from '../../kernel/random.ts'
 
-export function chance(...keys: readonly (string | number)[]): Random {
-  // Two 26-bit FNV-like halves: neighbouring keys must not give neighbouring seeds.
+export function keyedRandom(...keys: readonly (string | number)[]): Random {
+  // Two 26-bit hashes in the manner of FNV, because neighbouring keys must not give neighbouring seeds.
   let [low, high] = [0x811c9dc5, 0x9747b28c]
   for (const char of keys.join('|')) {
     const code = char.codePointAt(0) ?? 0
@@ -19,12 +19,12 @@ export function pick<T>(random: Random, list: readonly [T, ...T[]]): T {
   return list[Math.floor(random.next() * list.length)] ?? list[0]
 }
 
-/** Around 0 with a spread of 1: the sum of two, cheap enough for every second of every activity. */
-export const bell = (random: Random): number => (random.next() + random.next() - 1) * 2.45
+/** Mean 0, standard deviation 1. The sum of two numbers is cheap enough for every second of every activity. */
+export const noise = (random: Random): number => (random.next() + random.next() - 1) * 2.45
 
 export const hexOf = (random: Random, bytes: number): string => Buffer.from(random.bytes(bytes)).toString('hex')
 
-/** A version 4 UUID made of the given chance. */
+/** A version 4 UUID. */
 export function uuidOf(random: Random): string {
   const hex = hexOf(random, 16)
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
@@ -33,7 +33,7 @@ export function uuidOf(random: Random): string {
 
 const SCALES = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000] as const
 
-/** Called ten times for every second of every activity, where `toFixed` would be most of the cost. */
+/** Faster than `toFixed`: it is called ten times for every second of every activity. */
 export function round(value: number, digits: 0 | 1 | 2 | 3 | 4 | 5 | 6): number {
   const scale = SCALES[digits]
   return Math.round(value * scale) / scale

@@ -1,5 +1,5 @@
-// Wall clocks: what an instant is called where the athlete lives. Vendors write local time in four different ways, all of
-// which start from the offset at that instant (daylight saving included).
+// Local time where the athlete lives. Vendors write it in four different ways, all of which start from the offset at that instant
+// (daylight saving included).
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

@@ -1,13 +1,13 @@
-// What the watch recorded, second by second, made anew from (seed, activity) whenever somebody asks and never kept for long.
-// Speed follows the pieces with a little wandering and the slope; the heart follows the effort with a lag and drifts up with the
-// hours; the route is a loop that comes home. Auto-pause leaves gaps in `time`, so samples are not evenly spaced.
+// What the watch recorded, second by second. A recording is generated from the athlete's seed and the workout each time somebody
+// asks, and not kept. Speed follows the steps of the plan with noise and slope; the heart rate follows the effort with a delay
+// and drifts up over the hours; the route is a loop. Auto-pause leaves gaps in `time`, so samples are not evenly spaced.
 import type { Random } from '../../kernel/random.ts'
 import type { Athlete } from './athletes.ts'
-import { bell, chance, range, round } from './chance.ts'
-import { FORMS, type Piece } from './sessions.ts'
+import { keyedRandom, noise, range, round } from './keyed-random.ts'
+import { WORKOUT_TRAITS, type Step } from './workout-plans.ts'
 import { totalsOf, type Workout } from './workouts.ts'
 
-export interface Samples {
+export interface Recording {
   readonly time: number[]
   readonly moving: boolean[]
   readonly distance: number[]
@@ -34,11 +34,11 @@ interface Terrain {
   readonly waves: readonly { readonly metres: number; readonly heightM: number; readonly phase: number }[]
 }
 
-function terrainOf(athlete: Athlete, dice: Random): Terrain {
-  const wave = (metres: number, heightM: number): Terrain['waves'][number] => ({ metres, heightM, phase: range(dice, 0, 6.28) })
+function terrainOf(athlete: Athlete, random: Random): Terrain {
+  const wave = (metres: number, heightM: number): Terrain['waves'][number] => ({ metres, heightM, phase: range(random, 0, 6.28) })
   return {
-    baseM: athlete.place.altitudeM,
-    waves: [wave(range(dice, 3000, 6000), range(dice, 6, 22)), wave(range(dice, 500, 1100), range(dice, 1, 4))],
+    baseM: athlete.home.altitudeM,
+    waves: [wave(range(random, 3000, 6000), range(random, 6, 22)), wave(range(random, 500, 1100), range(random, 1, 4))],
   }
 }
 
@@ -54,8 +54,8 @@ const slopeAt = ({ waves }: Terrain, metres: number): number =>
     return sum + heightM * turns * Math.cos(metres * turns + phase)
   }, 0)
 
-/** Everything that changes from one second to the next. */
-interface Runner {
+/** What changes from one second to the next. */
+interface RecordingState {
   metres: number
   speedMps: number
   bpm: number
@@ -65,44 +65,44 @@ interface Runner {
   east: number
 }
 
-export function samplesOf(workout: Workout): Samples {
+export function recordingOf(workout: Workout): Recording {
   const { athlete } = workout
-  const dice = chance(athlete.seed, 'samples', workout.startAt, workout.kind, workout.device)
-  const track: Track = {
+  const random = keyedRandom(athlete.seed, 'samples', workout.startAt, workout.kind, workout.device)
+  const setup: RecordingSetup = {
     workout,
-    dice,
-    terrain: terrainOf(athlete, dice),
-    totalM: Math.max(1, totalsOf(workout.pieces).distanceM),
-    turn: range(dice, 0, 6.28),
-    warmC: Math.round(range(dice, 4, 24)),
-    hasPower: FORMS[workout.kind].hasPower,
-    metresPerDegreeEast: DEGREE_M * Math.cos((athlete.place.lat * Math.PI) / 180),
+    random,
+    terrain: terrainOf(athlete, random),
+    totalM: Math.max(1, totalsOf(workout.steps).distanceM),
+    startHeading: range(random, 0, 6.28),
+    startTempC: Math.round(range(random, 4, 24)),
+    hasPower: WORKOUT_TRAITS[workout.kind].hasPower,
+    metresPerDegreeEast: DEGREE_M * Math.cos((athlete.home.lat * Math.PI) / 180),
   }
-  const runner: Runner = { metres: 0, speedMps: 0, bpm: athlete.restBpm + 28, climbedM: 0, wander: 0, north: 0, east: 0 }
-  const samples = emptySamples()
+  const state: RecordingState = { metres: 0, speedMps: 0, bpm: athlete.restBpm + 28, climbedM: 0, wander: 0, north: 0, east: 0 }
+  const samples = emptyRecording()
   let clockS = 0
-  for (const piece of workout.pieces) {
-    // A pool swimmer's or lifter's rest is part of the session; a stop on the road is cut out.
-    const isPause = piece.speedMps === 0 && track.workout.hasGps && piece.seconds >= AUTO_PAUSE_S
-    for (let second = 0; second < (isPause ? 1 : piece.seconds); second++) record(samples, track, runner, piece, clockS + second)
-    clockS += piece.seconds
-    if (piece.isLap === true) samples.lapEnds.push(samples.time.length - 1)
+  for (const step of workout.steps) {
+    // A rest in the pool or gym is part of the recording; a stop on the road is cut out.
+    const isPause = step.speedMps === 0 && setup.workout.hasGps && step.seconds >= AUTO_PAUSE_S
+    for (let second = 0; second < (isPause ? 1 : step.seconds); second++) record(samples, setup, state, step, clockS + second)
+    clockS += step.seconds
+    if (step.isLap === true) samples.lapEnds.push(samples.time.length - 1)
   }
   return samples
 }
 
-interface Track {
+interface RecordingSetup {
   readonly workout: Workout
-  readonly dice: Random
+  readonly random: Random
   readonly terrain: Terrain
   readonly totalM: number
-  readonly turn: number
-  readonly warmC: number
+  readonly startHeading: number
+  readonly startTempC: number
   readonly hasPower: boolean
   readonly metresPerDegreeEast: number
 }
 
-const emptySamples = (): Samples => ({
+const emptyRecording = (): Recording => ({
   time: [],
   moving: [],
   distance: [],
@@ -117,56 +117,56 @@ const emptySamples = (): Samples => ({
   lapEnds: [],
 })
 
-// oxlint-disable-next-line max-params -- one second of one piece; a bag of five would be made 3,600 times an hour
-function record(samples: Samples, track: Track, runner: Runner, piece: Piece, timeS: number): void {
-  const slope = stride(track, runner, piece)
-  beat(track, runner, piece, timeS)
-  const isMoving = runner.speedMps > 0.3
+// oxlint-disable-next-line max-params -- one second of one step; an object for the five would be made 3,600 times an hour
+function record(samples: Recording, setup: RecordingSetup, state: RecordingState, step: Step, timeS: number): void {
+  const slope = moveOneSecond(setup, state, step)
+  updateHeartRate(setup, state, step, timeS)
+  const isMoving = state.speedMps > 0.3
   samples.time.push(timeS)
-  samples.moving.push(isMoving || !FORMS[track.workout.kind].hasDistance)
-  samples.distance.push(round(runner.metres, 1))
-  samples.velocity.push(round(isMoving ? runner.speedMps : 0, 3))
-  samples.heartrate.push(Math.round(runner.bpm))
-  samples.cadence.push(isMoving ? Math.round(FORMS[track.workout.kind].cadence + runner.wander * 8) : 0)
-  samples.watts.push(wattsOf(track, runner, piece))
-  samples.temp.push(track.warmC + Math.round(timeS / 3600))
-  samples.altitude.push(round(heightAt(track.terrain, runner.metres) + runner.climbedM, 1))
+  samples.moving.push(isMoving || !WORKOUT_TRAITS[setup.workout.kind].hasDistance)
+  samples.distance.push(round(state.metres, 1))
+  samples.velocity.push(round(isMoving ? state.speedMps : 0, 3))
+  samples.heartrate.push(Math.round(state.bpm))
+  samples.cadence.push(isMoving ? Math.round(WORKOUT_TRAITS[setup.workout.kind].cadence + state.wander * 8) : 0)
+  samples.watts.push(wattsOf(setup, state, step))
+  samples.temp.push(setup.startTempC + Math.round(timeS / 3600))
+  samples.altitude.push(round(heightAt(setup.terrain, state.metres) + state.climbedM, 1))
   samples.grade.push(round(slope * 100, 1))
-  samples.latlng.push(placeOf(track, runner))
+  samples.latlng.push(positionOf(setup, state))
 }
 
-/** Moves by one second; answers the slope. */
-function stride(track: Track, runner: Runner, piece: Piece): number {
-  const rise = slopeAt(track.terrain, runner.metres) + (piece.slope ?? 0)
-  runner.wander = runner.wander * 0.97 + bell(track.dice) * 0.012
-  const wanted = piece.speedMps * (1 + runner.wander) * Math.max(0.5, 1 - rise * 1.6)
-  runner.speedMps = piece.speedMps === 0 ? runner.speedMps * 0.4 : runner.speedMps + (wanted - runner.speedMps) * 0.35
-  if (runner.speedMps < 0.05) runner.speedMps = 0
-  runner.metres += runner.speedMps
-  runner.climbedM += (piece.slope ?? 0) * runner.speedMps
-  const heading = track.turn + (runner.metres / track.totalM) * 2 * Math.PI + 0.5 * Math.sin(runner.metres / 240)
-  runner.north += Math.cos(heading) * runner.speedMps
-  runner.east += Math.sin(heading) * runner.speedMps
+/** Returns the slope. */
+function moveOneSecond(setup: RecordingSetup, state: RecordingState, step: Step): number {
+  const rise = slopeAt(setup.terrain, state.metres) + (step.slope ?? 0)
+  state.wander = state.wander * 0.97 + noise(setup.random) * 0.012
+  const wanted = step.speedMps * (1 + state.wander) * Math.max(0.5, 1 - rise * 1.6)
+  state.speedMps = step.speedMps === 0 ? state.speedMps * 0.4 : state.speedMps + (wanted - state.speedMps) * 0.35
+  if (state.speedMps < 0.05) state.speedMps = 0
+  state.metres += state.speedMps
+  state.climbedM += (step.slope ?? 0) * state.speedMps
+  const heading = setup.startHeading + (state.metres / setup.totalM) * 2 * Math.PI + 0.5 * Math.sin(state.metres / 240)
+  state.north += Math.cos(heading) * state.speedMps
+  state.east += Math.sin(heading) * state.speedMps
   return rise
 }
 
-/** The heart needs about half a minute to follow, and beats faster for the same work as the hours pass. */
-function beat(track: Track, runner: Runner, piece: Piece, timeS: number): void {
-  const { restBpm, maxBpm } = track.workout.athlete
+/** The heart rate follows the effort within about half a minute, and rises over the hours for the same effort. */
+function updateHeartRate(setup: RecordingSetup, state: RecordingState, step: Step, timeS: number): void {
+  const { restBpm, maxBpm } = setup.workout.athlete
   const drift = 1 + Math.min(0.08, timeS / 3600 / 22)
-  const target = restBpm + (maxBpm - restBpm) * Math.min(1, piece.effort * drift)
-  runner.bpm = Math.min(maxBpm, runner.bpm + (target - runner.bpm) / 28 + bell(track.dice) * 0.35)
+  const target = restBpm + (maxBpm - restBpm) * Math.min(1, step.effort * drift)
+  state.bpm = Math.min(maxBpm, state.bpm + (target - state.bpm) / 28 + noise(setup.random) * 0.35)
 }
 
-function wattsOf(track: Track, runner: Runner, piece: Piece): number {
-  if (runner.speedMps < 0.3 || !track.hasPower) return 0
-  return Math.max(0, Math.round(track.workout.athlete.ftpWatts * piece.effort * (1.05 + runner.wander) + bell(track.dice) * 12))
+function wattsOf(setup: RecordingSetup, state: RecordingState, step: Step): number {
+  if (state.speedMps < 0.3 || !setup.hasPower) return 0
+  return Math.max(0, Math.round(setup.workout.athlete.ftpWatts * step.effort * (1.05 + state.wander) + noise(setup.random) * 12))
 }
 
-function placeOf(track: Track, runner: Runner): [number, number] {
-  const { lat, lng } = track.workout.athlete.place
-  if (!track.workout.hasGps) return NOWHERE
-  const north = (runner.north + bell(track.dice) * 0.8) / DEGREE_M
-  const east = (runner.east + bell(track.dice) * 0.8) / track.metresPerDegreeEast
+function positionOf(setup: RecordingSetup, state: RecordingState): [number, number] {
+  const { lat, lng } = setup.workout.athlete.home
+  if (!setup.workout.hasGps) return NOWHERE
+  const north = (state.north + noise(setup.random) * 0.8) / DEGREE_M
+  const east = (state.east + noise(setup.random) * 0.8) / setup.metresPerDegreeEast
   return [round(lat + north, 6), round(lng + east, 6)]
 }

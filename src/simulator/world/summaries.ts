@@ -1,8 +1,8 @@
-// The totals of an activity, taken from its samples so that list, detail and streams agree to the last second. Kept once made:
-// a number or two per activity, while the samples themselves are forgotten.
-import { round } from './chance.ts'
-import { FORMS } from './sessions.ts'
-import { samplesOf, type Samples } from './streams.ts'
+// The totals of an activity, computed from its samples so that list, detail and streams agree to the second. Summaries are kept
+// in memory; the samples are not.
+import { round } from './keyed-random.ts'
+import { recordingOf, type Recording } from './recordings.ts'
+import { WORKOUT_TRAITS } from './workout-plans.ts'
 import type { Workout } from './workouts.ts'
 
 export interface Summary {
@@ -30,7 +30,7 @@ const kept = new WeakMap<Workout, Summary>()
 export function summaryOf(workout: Workout): Summary {
   const known = kept.get(workout)
   if (known !== undefined) return known
-  const made = workout.manual === undefined ? recorded(workout, samplesOf(workout)) : typedIn(workout.manual)
+  const made = workout.manual === undefined ? recorded(workout, recordingOf(workout)) : typedIn(workout.manual)
   kept.set(workout, made)
   return made
 }
@@ -40,8 +40,8 @@ const typedIn = ({ elapsedS, distanceM }: { elapsedS: number; distanceM: number 
   return { elapsedS, movingS: elapsedS, distanceM, climbM: 0, averageMps, maxMps: averageMps, line: '' }
 }
 
-function recorded(workout: Workout, samples: Samples): Summary {
-  const form = FORMS[workout.kind]
+function recorded(workout: Workout, samples: Recording): Summary {
+  const traits = WORKOUT_TRAITS[workout.kind]
   const whole = spanSummary(samples, 0, samples.time.length - 1)
   return {
     ...whole,
@@ -50,8 +50,8 @@ function recorded(workout: Workout, samples: Samples): Summary {
     ...(workout.hasGps ? { start: samples.latlng[0] ?? [0, 0], end: samples.latlng.at(-1) ?? [0, 0] } : {}),
     averageBpm: whole.averageBpm ?? 0,
     maxBpm: whole.maxBpm ?? 0,
-    ...(form.cadence > 0 ? { cadence: whole.cadence ?? 0 } : {}),
-    ...(form.hasPower ? { watts: whole.watts ?? 0, maxWatts: whole.maxWatts ?? 0 } : {}),
+    ...(traits.cadence > 0 ? { cadence: whole.cadence ?? 0 } : {}),
+    ...(traits.hasPower ? { watts: whole.watts ?? 0, maxWatts: whole.maxWatts ?? 0 } : {}),
     ...(workout.hasGps
       ? { temp: samples.temp[0] ?? 0, highM: highest(samples.altitude), lowM: -highest(samples.altitude.map(m => -m)) }
       : {}),
@@ -61,8 +61,8 @@ function recorded(workout: Workout, samples: Samples): Summary {
 
 const highest = (values: readonly number[]): number => values.reduce((most, value) => (value > most ? value : most), -Infinity)
 
-/** The totals between two samples, both included: for laps and splits too. */
-export function spanSummary(samples: Samples, from: number, to: number): Summary {
+/** The totals from one sample to another, both included. Laps and splits use it too. */
+export function spanSummary(samples: Recording, from: number, to: number): Summary {
   const isWhole = from === 0 && to === samples.time.length - 1
   const part = <T>(values: readonly T[]): readonly T[] => (isWhole ? values : values.slice(from, to + 1))
   const moving = part(samples.moving).filter(Boolean).length
@@ -89,7 +89,7 @@ const mean = (values: readonly number[]): number =>
 const climb = (heights: readonly number[]): number =>
   heights.reduce((sum, height, index) => sum + Math.max(0, height - (heights[index - 1] ?? height)), 0)
 
-/** At most about `count` points, the last always among them. */
+/** At most about `count` points, always with the last one. */
 export const thinned = <T>(points: readonly T[], count: number): T[] => {
   const step = Math.max(1, Math.ceil(points.length / count))
   return points.filter((_, index) => index % step === 0 || index === points.length - 1)

@@ -1,24 +1,24 @@
-// One entry of an athlete's history, and the calendar that makes a day's entries from nothing but the seed and the day. What is
-// odd about an entry (private, manual, late, twice at the same start) follows from the day's number, so that every year has some.
+// Workouts of an athlete, and the calendar that generates those of a day from nothing but the seed and the day. What is odd about
+// a workout (private, manual, uploaded late, recorded twice) follows from the number of the day, so every year has some.
 import type { Athlete } from './athletes.ts'
-import { chance, pick, range, round } from './chance.ts'
+import { keyedRandom, pick, range, round } from './keyed-random.ts'
 import { atLocalHour } from './local-time.ts'
-import { FORMS, piecesOf, type Piece, type SessionKind } from './sessions.ts'
+import { stepsOf, WORKOUT_TRAITS, type Step, type WorkoutKind } from './workout-plans.ts'
 
 export const DAY_MS = 86_400_000
 
-/** How an entry can be broken for good; only with `broken`. */
+/** How a workout can be broken for good; only with the option `broken`. */
 export const BROKEN_KINDS = ['detail_error', 'streams_mismatch', 'streams_empty', 'streams_malformed', 'streams_error'] as const
 export type BrokenKind = (typeof BROKEN_KINDS)[number]
 
 export interface Workout {
   readonly id: string
   readonly athlete: Athlete
-  readonly kind: SessionKind
+  readonly kind: WorkoutKind
   readonly startAt: number
   readonly uploadedAt: number
-  readonly pieces: readonly Piece[]
-  /** Typed in by hand: it has totals and no samples. */
+  readonly steps: readonly Step[]
+  /** Entered by hand: it has totals and no samples. */
   readonly isManual: boolean
   readonly hasGps: boolean
   readonly photos: number
@@ -35,11 +35,11 @@ export interface Workout {
   gearId: string | undefined
 }
 
-/** Everything but the id, which belongs to whoever keeps the world. */
+/** A workout without its id, which the world gives it. */
 export type Draft = Omit<Workout, 'id'>
 
-/** By weekday, Sunday first: what is likely, and how likely. */
-const WEEK: readonly (readonly (readonly [SessionKind, number])[])[] = [
+/** By weekday, Sunday first: the kinds of workouts and their probabilities. */
+const WEEK: readonly (readonly (readonly [WorkoutKind, number])[])[] = [
   [['long', 0.85], ['swim', 0.1]],
   [['strength', 0.65], ['easy', 0.3]],
   [['intervals', 0.8], ['strength', 0.2]],
@@ -49,7 +49,7 @@ const WEEK: readonly (readonly (readonly [SessionKind, number])[])[] = [
   [['easy', 0.6], ['long-ride', 0.45]],
 ] // prettier-ignore
 
-const START_HOURS: Readonly<Partial<Record<SessionKind, number>>> = {
+const START_HOURS: Readonly<Partial<Record<WorkoutKind, number>>> = {
   long: 8.5,
   'long-ride': 9,
   swim: 12.2,
@@ -57,44 +57,44 @@ const START_HOURS: Readonly<Partial<Record<SessionKind, number>>> = {
   ride: 17.5,
 }
 
-/** The sessions that start on the day with this number (days since 1970). */
+/** The workouts that start on this day (days since 1970). */
 export function workoutsOfDay(athlete: Athlete, day: number): Draft[] {
   const weekday = new Date(day * DAY_MS).getUTCDay()
   return (WEEK[weekday] ?? []).flatMap(([kind, likelihood], slot) => {
-    if (chance(athlete.seed, 'day', day, slot).next() >= likelihood) return []
+    if (keyedRandom(athlete.seed, 'day', day, slot).next() >= likelihood) return []
     const draft = draftOf(athlete, kind, day, slot)
-    // A second watch on the other wrist: two entries with the very same start.
+    // A second watch on the other wrist gives two workouts with the same start.
     return (day * 3 + slot) % 41 === 17
       ? [draft, { ...draft, name: `${draft.name} (second watch)`, device: 'Second watch' }]
       : [draft]
   })
 }
 
-function draftOf(athlete: Athlete, kind: SessionKind, day: number, slot: number): Draft {
-  const dice = chance(athlete.seed, 'workout', day, slot)
+function draftOf(athlete: Athlete, kind: WorkoutKind, day: number, slot: number): Draft {
+  const random = keyedRandom(athlete.seed, 'workout', day, slot)
   const ordinal = day * 3 + slot
-  const startAt = atLocalHour(athlete.place.zone, day * DAY_MS, (START_HOURS[kind] ?? 6.8) + slot * 1.5 + range(dice, -0.4, 0.7))
-  const pieces = piecesOf(kind, athlete, dice)
+  const startAt = atLocalHour(athlete.home.zone, day * DAY_MS, (START_HOURS[kind] ?? 6.8) + slot * 1.5 + range(random, -0.4, 0.7))
+  const steps = stepsOf(kind, athlete, random)
   const isManual = ordinal % 29 === 7
   const isLate = ordinal % 31 === 11
-  const endAt = startAt + lengthS(pieces) * 1000
+  const endAt = startAt + lengthS(steps) * 1000
   return {
     athlete,
     kind,
     startAt: Math.floor(startAt / 1000) * 1000,
     uploadedAt:
       Math.floor(endAt / 1000) * 1000 +
-      (isLate ? Math.round(range(dice, 4, 40)) * DAY_MS : Math.round(range(dice, 20, 600)) * 1000),
-    pieces,
+      (isLate ? Math.round(range(random, 4, 40)) * DAY_MS : Math.round(range(random, 20, 600)) * 1000),
+    steps,
     isManual,
-    hasGps: FORMS[kind].hasGps && !isManual,
+    hasGps: WORKOUT_TRAITS[kind].hasGps && !isManual,
     photos: !isManual && ordinal % 11 === 3 ? 1 + (ordinal % 3) : 0,
     device: kind.includes('ride') ? 'Garmin Edge 840' : 'Garmin Forerunner 965',
-    ...(isManual ? { manual: totalsOf(pieces) } : {}),
+    ...(isManual ? { manual: totalsOf(steps) } : {}),
     isPrivate: ordinal % 23 === 5,
-    name: pick(dice, FORMS[kind].names),
-    description: dice.next() < 0.2 ? pick(dice, ['Felt good.', 'Heavy legs today.', 'Windy!', 'With the club.']) : '',
-    sport: FORMS[kind].sport,
+    name: pick(random, WORKOUT_TRAITS[kind].names),
+    description: random.next() < 0.2 ? pick(random, ['Felt good.', 'Heavy legs today.', 'Windy!', 'With the club.']) : '',
+    sport: WORKOUT_TRAITS[kind].sport,
     isCommute: kind === 'ride' && ordinal % 7 === 0,
     isTrainer: kind === 'treadmill',
     isHidden: false,
@@ -102,12 +102,12 @@ function draftOf(athlete: Athlete, kind: SessionKind, day: number, slot: number)
   }
 }
 
-export const lengthS = (pieces: readonly Piece[]): number => pieces.reduce((sum, { seconds }) => sum + seconds, 0)
+export const lengthS = (steps: readonly Step[]): number => steps.reduce((sum, { seconds }) => sum + seconds, 0)
 
-export const totalsOf = (pieces: readonly Piece[]): { elapsedS: number; distanceM: number } => ({
-  elapsedS: lengthS(pieces),
+export const totalsOf = (steps: readonly Step[]): { elapsedS: number; distanceM: number } => ({
+  elapsedS: lengthS(steps),
   distanceM: round(
-    pieces.reduce((sum, { seconds, speedMps }) => sum + seconds * speedMps, 0),
+    steps.reduce((sum, { seconds, speedMps }) => sum + seconds * speedMps, 0),
     1,
   ),
 })

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { asleepSeconds } from './nights.ts'
-import { samplesOf } from './streams.ts'
+import { recordingOf } from './recordings.ts'
 import { summaryOf } from './summaries.ts'
-import { World, type WorldOptions } from './world.ts'
 import type { Workout } from './workouts.ts'
+import { World, type WorldOptions } from './world.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 
@@ -22,11 +22,11 @@ test('the same seed and day make the same world, samples included', () => {
   const [one, two] = [made(40), made(40)]
   assert.deepEqual(workoutsIn(one), workoutsIn(two))
   assert.deepEqual([...one.nights.oura.values()], [...two.nights.oura.values()])
-  assert.deepEqual(samplesOf(first(one)), samplesOf(first(two)))
+  assert.deepEqual(recordingOf(first(one)), recordingOf(first(two)))
   const other = made(40, { seed: 8 })
   const starts = (world: World): number[] => workoutsIn(world).map(({ startAt }) => startAt)
   assert.notDeepEqual(starts(one), starts(other))
-  assert.notDeepEqual(samplesOf(first(one)).heartrate, samplesOf(first(other)).heartrate)
+  assert.notDeepEqual(recordingOf(first(one)).heartrate, recordingOf(first(other)).heartrate)
 })
 
 test('exactly as many activities as asked for, none of them from the future', () => {
@@ -80,7 +80,7 @@ test('samples are believable in every second of every kind of session', () => {
     if (seen.has(workout.kind) || workout.isManual) continue
     seen.add(workout.kind)
     const { athlete } = workout
-    const samples = samplesOf(workout)
+    const samples = recordingOf(workout)
     const fastest = workout.kind.includes('ride') ? 20 : 7
     for (const [index, time] of samples.time.entries()) {
       const [previous, beat] = [index - 1, samples.heartrate[index] ?? 0]
@@ -88,7 +88,7 @@ test('samples are believable in every second of every kind of session', () => {
       assert(beat > 30 && beat <= athlete.maxBpm, `${workout.kind} beats ${beat}`)
       assert((samples.velocity[index] ?? 0) < fastest, `${workout.kind} moves at ${samples.velocity[index]}`)
       assert(index === 0 || (samples.distance[index] ?? 0) >= (samples.distance[previous] ?? 0))
-      assert(Math.abs((samples.altitude[index] ?? 0) - athlete.place.altitudeM) < 400)
+      assert(Math.abs((samples.altitude[index] ?? 0) - athlete.home.altitudeM) < 400)
       assert(Math.abs(samples.grade[index] ?? 0) < 30)
     }
     if (workout.hasGps)
@@ -105,7 +105,7 @@ function metresApart([lat, lng]: readonly number[] = [], [otherLat, otherLng]: r
 test('intervals go up and down: the hard part beats faster than the easy one', () => {
   const workout =
     workoutsIn(made(120)).find(({ kind, isManual }) => kind === 'intervals' && !isManual) ?? assert.fail('no intervals')
-  const { lapEnds, heartrate } = samplesOf(workout)
+  const { lapEnds, heartrate } = recordingOf(workout)
   const atEnds = lapEnds.map(index => heartrate[index] ?? 0)
   assert(lapEnds.length >= 10)
   for (let lap = 1; lap + 1 < atEnds.length; lap += 2) assert((atEnds[lap] ?? 0) < (atEnds[lap + 1] ?? 0) - 5)
@@ -113,7 +113,7 @@ test('intervals go up and down: the hard part beats faster than the easy one', (
 
 test('some recordings have gaps where auto-pause cut a stop out', () => {
   const gapped = workoutsIn(made(60)).filter(
-    workout => !workout.isManual && workout.hasGps && summaryOf(workout).elapsedS > samplesOf(workout).time.length,
+    workout => !workout.isManual && workout.hasGps && summaryOf(workout).elapsedS > recordingOf(workout).time.length,
   )
   assert(gapped.length > 3)
 })

@@ -1,5 +1,5 @@
-// What there is to be served: athletes, their activities, nights and check-ins, as they stand now. It is made from the seed and
-// the day on which it begins; afterwards only those who ask for it (control, a living world, the API's own writes) change it.
+// The simulated world: athletes with their workouts, nights and check-ins, as they are now. It is generated from the seed and the
+// day on which it begins. Afterwards only the control API, the living world and the vendors' own write routes change it.
 import { athleteOf, type Athlete } from './athletes.ts'
 import { checkinsOf, type Checkin } from './checkins.ts'
 import { nightsOfDay, type Night, type SleepVendor } from './nights.ts'
@@ -13,7 +13,7 @@ export interface WorldOptions {
   readonly bigIds: boolean
 }
 
-export interface AthletePlan {
+export interface NewAthlete {
   readonly seed?: number
   readonly activities: number
   readonly nights: number
@@ -24,7 +24,7 @@ export interface AthletePlan {
 
 const SLEEP_VENDORS: readonly SleepVendor[] = ['oura', 'whoop', 'garmin']
 const CHECKIN_DAYS = 180
-/** Strava's ids in 2023 were near 8.2e9 and grow by about 60 a second; before that the fewer, the longer ago. */
+/** Strava's ids began 2023 near 8.2e9 and grow by about 60 a second. Before that they grew more slowly. */
 const ID_EPOCH_S = Date.UTC(2023, 0, 1) / 1000
 const ID_BASE = 8_200_000_000
 const IDS_PER_SECOND = 60
@@ -41,12 +41,12 @@ export class World {
     this.#options = options
   }
 
-  /** The first day that the history does not reach. */
+  /** The first day after the history (days since 1970). */
   get firstDay(): number {
     return Math.floor(this.#options.beginsAt / DAY_MS)
   }
 
-  addAthlete({ seed, activities, nights, broken, checkinDays = CHECKIN_DAYS }: AthletePlan): Athlete {
+  addAthlete({ seed, activities, nights, broken, checkinDays = CHECKIN_DAYS }: NewAthlete): Athlete {
     const count = this.athletes.length
     const athlete = athleteOf(String(count + 1), seed ?? this.#options.seed + count * 7919)
     this.athletes.push(athlete)
@@ -58,7 +58,7 @@ export class World {
     return athlete
   }
 
-  /** `count` entries, backwards from the day before the beginning. */
+  /** `count` workouts, backwards from the day before the world begins. */
   #history(athlete: Athlete, count: number): Draft[] {
     const drafts: Draft[] = []
     for (let day = this.firstDay - 1; drafts.length < count; day--) {
@@ -68,7 +68,7 @@ export class World {
     return drafts.slice(0, count)
   }
 
-  /** Spread evenly, each kind in turn; only what was recorded can be broken. */
+  /** Breaks workouts at even distances, each kind in turn. Manual ones are left alone. */
   #breakSome(athlete: Athlete, count: number): void {
     const recorded = this.workoutsOf(athlete).filter(({ isManual }) => !isManual)
     const step = Math.max(1, Math.floor(recorded.length / Math.max(1, count)))
@@ -102,7 +102,7 @@ export class World {
     return Object.fromEntries(added)
   }
 
-  /** By their own id, or by the one they have at a vendor. */
+  /** By the id in the simulator, or by an id at a vendor. */
   athlete(id: string): Athlete | undefined {
     return this.athletes.find(athlete => athlete.id === id || Object.values(athlete.ids).includes(id))
   }
