@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { instant, integer, storable } from './storable.ts'
 
-const pieces = fc.constantFrom('\0', '\ud83d', '\udc00', '\u{1f3c3}', '\\', 'u0000', 'ud83d', '"', 'a', 'é', '\n', '\u2028')
-const text = fc.array(pieces, { maxLength: 12 }).map(parts => parts.join(''))
+const fragments = fc.constantFrom('\0', '\ud83d', '\udc00', '\u{1f3c3}', '\\', 'u0000', 'ud83d', '"', 'a', 'é', '\n', '\u2028')
+const text = fc.array(fragments, { maxLength: 12 }).map(parts => parts.join(''))
 
 test('JSON loses NULs and half characters, in values and names, and nothing else', () => {
   const fit = (said: string): string => said.toWellFormed().replaceAll('\0', '')

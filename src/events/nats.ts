@@ -40,7 +40,7 @@ class NatsLink implements Nats {
   #opening: Promise<void> | undefined
   #closing: Promise<void> | undefined
   /** Why there is no connection; undefined while there is one. */
-  #trouble: string | undefined = NOT_CONNECTED
+  #problem: string | undefined = NOT_CONNECTED
   /** Whether the server spoke to us in the last attempt. */
   #greeted = false
   /** An outage is told once, not once per attempt. */
@@ -71,7 +71,7 @@ class NatsLink implements Nats {
       this.#connection = await connect(this.#connectOptions())
     } catch (error) {
       // Only close() ends the attempts.
-      this.#trouble = reasonOf(error)
+      this.#problem = reasonOf(error)
       return
     }
     this.#found()
@@ -94,7 +94,7 @@ class NatsLink implements Nats {
       // Called before every attempt. Throwing is the one way to end the attempts before the first connection.
       reconnectToServer: () => {
         this.#end.signal.throwIfAborted()
-        if (!this.#greeted) this.#trouble = NOT_CONNECTED
+        if (!this.#greeted) this.#problem = NOT_CONNECTED
         this.#greeted = false
         return null
       },
@@ -105,7 +105,7 @@ class NatsLink implements Nats {
   // itself while it waits for the first connection.
   #greet(): Auth {
     this.#greeted = true
-    this.#trouble = 'it does not accept the connection; check the user, password or token in the URL'
+    this.#problem = 'it does not accept the connection; check the user, password or token in the URL'
     return credentialsIn(this.#url)
   }
 
@@ -117,13 +117,13 @@ class NatsLink implements Nats {
   }
 
   #lost(): void {
-    this.#trouble ??= NOT_CONNECTED
-    if (!this.#told) tell('paceline:notice', { where: 'nats', sentence: this.#sentence(this.#trouble) })
+    this.#problem ??= NOT_CONNECTED
+    if (!this.#told) tell('paceline:notice', { where: 'nats', sentence: this.#sentence(this.#problem) })
     this.#told = true
   }
 
   #found(): void {
-    this.#trouble = undefined
+    this.#problem = undefined
     if (this.#told) tell('paceline:notice', { where: 'nats', sentence: `NATS at ${this.#url.host} answers again.` })
     this.#told = false
   }
@@ -131,7 +131,7 @@ class NatsLink implements Nats {
   async ping(): Promise<void> {
     if (this.#end.signal.aborted) throw this.#unavailable('the connection was closed')
     const connection = this.#connection
-    if (connection === undefined || this.#trouble !== undefined) throw this.#unavailable(this.#trouble ?? NOT_CONNECTED)
+    if (connection === undefined || this.#problem !== undefined) throw this.#unavailable(this.#problem ?? NOT_CONNECTED)
     const { jetstreamManager } = await import('@nats-io/jetstream')
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false, timeout: this.#deadlineMs })
@@ -157,7 +157,7 @@ class NatsLink implements Nats {
     const connection = this.#connection
     if (connection === undefined) return
     // Draining waits for the server's answer, which a server that is away never gives.
-    if (this.#trouble === undefined) await settledBy(connection.drain(), this.#clock.deadline(this.#deadlineMs))
+    if (this.#problem === undefined) await settledBy(connection.drain(), this.#clock.deadline(this.#deadlineMs))
     await connection.close()
   }
 

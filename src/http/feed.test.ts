@@ -1,4 +1,4 @@
-// One client's feed on virtual time: how often it tells, what waits for a client that is slow, and how it takes trouble.
+// One client's feed on virtual time: how often it tells, what waits for a client that is slow, and how it takes failure.
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { hear } from '../kernel/channels.ts'
@@ -14,7 +14,7 @@ class Counters implements LiveKind {
   readonly kind = 'counter'
   readonly counts = new Map<string, number>()
   /** Thrown at the next reading, once. */
-  trouble: Error | undefined
+  failure: Error | undefined
   padding = ''
 
   async underWay(): Promise<string[]> {
@@ -22,9 +22,9 @@ class Counters implements LiveKind {
   }
 
   async read(_: string, id: string): Promise<{ answer: object; isOver: boolean } | undefined> {
-    const { trouble } = this
-    this.trouble = undefined
-    if (trouble !== undefined) throw trouble
+    const { failure } = this
+    this.failure = undefined
+    if (failure !== undefined) throw failure
     const count = this.counts.get(id)
     return count === undefined ? undefined : { answer: { id, count, padding: this.padding }, isOver: false }
   }
@@ -111,7 +111,7 @@ describe('a feed', () => {
   test('outlives a database that is away, and then tells what it owed', async t => {
     const away = new PacelineError('PACE_DATABASE_UNAVAILABLE', 'Away.')
     const { feed, counters, count, pass } = opened(t, { isAllowed: () => Promise.reject(away) })
-    counters.trouble = away
+    counters.failure = away
     count('a', 1)
     await pass(100)
     assert.deepEqual(countsIn(taken(feed)), [])
@@ -125,7 +125,7 @@ describe('a feed', () => {
     t.after(hear('paceline:fault', ({ error }) => faults.push(error)))
     const { feed, counters, count, done, pass } = opened(t)
     const mistake = new TypeError('a mistake')
-    counters.trouble = mistake
+    counters.failure = mistake
     count('a', 1)
     await pass(1_000)
     await done

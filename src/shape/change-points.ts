@@ -44,7 +44,7 @@ interface Pair {
 }
 
 class PlateauChain {
-  readonly #pieces: (Plateau | undefined)[]
+  readonly #chain: (Plateau | undefined)[]
   readonly #next: Int32Array
   readonly #previous: Int32Array
   readonly #age: Int32Array
@@ -52,7 +52,7 @@ class PlateauChain {
   readonly #difference: Difference
 
   constructor(plateaus: readonly Plateau[], difference: Difference) {
-    this.#pieces = [...plateaus]
+    this.#chain = [...plateaus]
     this.#difference = difference
     this.#next = Int32Array.from(plateaus, (_, index) => index + 1)
     this.#previous = Int32Array.from(plateaus, (_, index) => index - 1)
@@ -61,12 +61,12 @@ class PlateauChain {
   }
 
   plateaus(): Plateau[] {
-    return this.#pieces.filter(plateau => plateau !== undefined)
+    return this.#chain.filter(plateau => plateau !== undefined)
   }
 
   mergeLeast(): boolean {
     for (let pair = this.#pop(); pair !== undefined; pair = this.#pop()) {
-      const [left, right] = [this.#pieces[pair.left], this.#pieces[pair.right]]
+      const [left, right] = [this.#chain[pair.left], this.#chain[pair.right]]
       if (left === undefined || right === undefined || pair.age !== this.#ageOf(pair.left, pair.right)) continue
       this.#join(pair, joined(left, right))
       return true
@@ -76,13 +76,13 @@ class PlateauChain {
 
   #join({ left, right }: Pair, plateau: Plateau): void {
     const [before, after] = [this.#previous[left] as number, this.#next[right] as number]
-    this.#pieces[left] = plateau
-    this.#pieces[right] = undefined
+    this.#chain[left] = plateau
+    this.#chain[right] = undefined
     this.#age[left] = (this.#age[left] as number) + 1
     this.#next[left] = after
-    if (after < this.#pieces.length) this.#previous[after] = left
+    if (after < this.#chain.length) this.#previous[after] = left
     if (before >= 0) this.#offer(before, left)
-    if (after < this.#pieces.length) this.#offer(left, after)
+    if (after < this.#chain.length) this.#offer(left, after)
   }
 
   /** Grows with each merge of either plateau, so two states of a pair never have the same age. */
@@ -91,7 +91,7 @@ class PlateauChain {
   }
 
   #offer(left: number, right: number): void {
-    const difference = this.#difference(this.#pieces[left] as Plateau, this.#pieces[right] as Plateau)
+    const difference = this.#difference(this.#chain[left] as Plateau, this.#chain[right] as Plateau)
     if (difference >= 0) return
     const pair = { left, right, age: this.#ageOf(left, right), difference }
     let place = this.#heap.push(pair) - 1

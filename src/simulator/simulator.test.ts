@@ -224,9 +224,9 @@ test('whatever is asked, there is an answer', async () => {
     fc.jsonValue(),
   )
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...asked), scalar, query, body, async ({ method, path, vendor }, id, terms, content) => {
+    fc.asyncProperty(fc.constantFrom(...asked), scalar, query, body, async ({ method, path, vendor }, id, params, content) => {
       const url = new URL(path.replaceAll(/\{[^}]+\}/g, encodeURIComponent(String(id).toWellFormed())), 'http://simulator')
-      for (const [name, value] of Object.entries(terms)) url.searchParams.set(name, String(value))
+      for (const [name, value] of Object.entries(params)) url.searchParams.set(name, String(value))
       const headers = {
         authorization: `Bearer ${sessions.get(vendor)?.accessToken}`,
         'x-client-id': 'a',

@@ -24,7 +24,7 @@ const lifecycle = defineLifecycle({
     dead: { means: 'is out of attempts', final: true, set: ['finished_at', 'last_error'] },
   },
   moves: {
-    stage: { from: ['waiting', 'retry'], to: 'ready', when: 'its time came' },
+    ready: { from: ['waiting', 'retry'], to: 'ready', when: 'its time came' },
     claim: { from: ['ready'], to: 'running', when: 'a worker took the lease' },
     complete: { from: ['running'], to: 'done', when: 'the work returned' },
     snooze: { from: ['running'], to: 'waiting', when: 'the quota said wait' },

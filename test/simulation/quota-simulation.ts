@@ -183,7 +183,7 @@ class World {
     }
     this.#happen(workload.liveCalls(live()))
     this.#happen(workload.clusters(live()))
-    this.#happen(workload.trouble(clock, this.#random(), this.#simulator.control, untilAt))
+    this.#happen(workload.faults(clock, this.#random(), this.#simulator.control, untilAt))
     const doom = live()
     this.#happen(workload.deaths(doom, () => workload.pick(doom.random, this.#restart)()))
     const longestAwayMs = this.#traits.isAbsentLong ? 4 * 3_600_000 : 120_000

@@ -117,7 +117,7 @@ export async function refreshing(clock: VirtualClock, sessions: readonly OAuthSe
   }
 }
 
-const TROUBLE: readonly Omit<Fault, 'vendor'>[] = [
+const FAULTS: readonly Omit<Fault, 'vendor'>[] = [
   { kind: '5xx', probability: 0.01 },
   { kind: '597', probability: 0.005 },
   { kind: 'reset', probability: 0.005 },
@@ -133,9 +133,9 @@ const ROUTES = ['GET /api/v3/activities/{id}/photos', 'PUT /api/v3/activities/{i
 const everywhere = (faults: readonly Omit<Fault, 'vendor'>[]): Fault[] =>
   faults.flatMap(fault => ROUTES.map(route => ({ ...fault, route, vendor: 'strava' as const })))
 
-/** A little trouble always, and for some minutes now and then a vendor that says no counts at all. */
-export async function trouble(clock: VirtualClock, random: Random, control: Control, untilAt: number): Promise<void> {
-  const usual = everywhere(TROUBLE)
+/** A few faults always, and for some minutes now and then a vendor that says no counts at all. */
+export async function faults(clock: VirtualClock, random: Random, control: Control, untilAt: number): Promise<void> {
+  const usual = everywhere(FAULTS)
   control.setFaults(usual)
   while (clock.now() < untilAt) {
     await clock.sleep(between(random, 1, 10) * 3_600_000)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prove } from './check.ts'
-import { codeOf, isHouse, lineAt, read } from './source.ts'
+import { codeOf, isSource, lineAt, read } from './source.ts'
 
 interface Ban {
   readonly calls: RegExp
@@ -70,7 +70,7 @@ const silent = (file: string, text: string): { file: string; text: string; finds
 
 prove({
   promise: 'time, chance and the environment are asked of their ports',
-  covers: isHouse,
+  covers: isSource,
   find,
   samples: [
     found('const at = Date.now()', 'Date.now', 'clock.now()'),

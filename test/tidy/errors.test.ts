@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorCatalogue } from '../../src/kernel/errors.ts'
 import { prove } from './check.ts'
-import { isHouse, lineAt, projectFiles, read, withoutComments } from './source.ts'
+import { isSource, lineAt, projectFiles, read, withoutComments } from './source.ts'
 
 const codes = Object.keys(errorCatalogue)
 /** These name codes for a reason of their own, which is no use. */
@@ -29,8 +29,8 @@ const unused = (texts: readonly string[]): string[] => {
 }
 
 test('every error of the catalogue is raised or answered somewhere', () => {
-  const house = projectFiles().filter(file => isHouse(file) && !LISTS.includes(file))
-  assert.deepEqual(unused(house.map(read)), [])
+  const sources = projectFiles().filter(file => isSource(file) && !LISTS.includes(file))
+  assert.deepEqual(unused(sources.map(read)), [])
 })
 
 test('an error that nothing raises is found, also when a comment names it', () => {

@@ -1,7 +1,7 @@
 // The blanking that the other checks rely on, on the places where such a thing goes wrong.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { codeOf, isHouse, projectFiles, read, withoutComments } from './source.ts'
+import { codeOf, isSource, projectFiles, read, withoutComments } from './source.ts'
 
 const samples: [text: string, code: string][] = [
   ['a // b\nc', 'a     \nc'],
@@ -31,9 +31,9 @@ test('strings may stay when only comments are unwanted', () => {
 })
 
 test('blanking keeps every line of every file in its place', () => {
-  const house = projectFiles().filter(isHouse)
-  assert(house.length > 10)
-  for (const file of house) {
+  const sources = projectFiles().filter(isSource)
+  assert(sources.length > 10)
+  for (const file of sources) {
     const [text, code] = [read(file), codeOf(read(file))]
     assert.equal(code.length, text.length)
     assert.deepEqual(

@@ -35,8 +35,8 @@ export function projectFiles(): string[] {
 
 export const isTest = (file: string): boolean => /^test\/|\.test\.tsx?$/.test(file)
 export const isCode = (file: string): boolean => /\.(?:tsx?|mjs|sql|lua|css)$/.test(file)
-/** The house itself, without its tests. */
-export const isHouse = (file: string): boolean => /^src\/.*\.ts$/.test(file) && !isTest(file)
+/** The sources without their tests. */
+export const isSource = (file: string): boolean => /^src\/.*\.ts$/.test(file) && !isTest(file)
 
 interface Span {
   readonly kind: 'comment' | 'literal'
