@@ -2,6 +2,7 @@
 // processes may start on one new folder at once: the first file in place wins, and all read that one.
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { hasCode, PacelineError, reasonOf } from '../kernel/errors.ts'
 import type { Random } from '../kernel/random.ts'
 
@@ -12,11 +13,9 @@ export interface Secrets {
   readonly ingestToken: string
 }
 
-interface Kept {
-  readonly secretKey: string
-  readonly adminToken: string
-  readonly ingestToken: string
-}
+const text = z.string().min(1)
+const keptSecrets = z.object({ secretKey: text, adminToken: text, ingestToken: text })
+type Kept = Readonly<z.infer<typeof keptSecrets>>
 
 export const SECRETS_FILE = 'secrets.json'
 
@@ -47,24 +46,21 @@ function read(file: string): Kept | undefined {
   }
 }
 
-function keptIn(text: string): Kept {
-  const { secretKey, adminToken, ingestToken } = Object(JSON.parse(text)) as Readonly<Record<string, unknown>>
-  if (!isText(secretKey) || !isText(adminToken) || !isText(ingestToken))
-    throw new Error('secretKey, adminToken and ingestToken must all be there')
-  return { secretKey, adminToken, ingestToken }
+function keptIn(json: string): Kept {
+  const kept = keptSecrets.safeParse(JSON.parse(json))
+  if (!kept.success) throw new Error('secretKey, adminToken and ingestToken must all be there')
+  return kept.data
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
-
 function make(folder: string, file: string, random: Random): Kept {
-  const text = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString('base64url')
+  const random64 = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString('base64url')
   const made: Kept = {
     secretKey: Buffer.from(random.bytes(32)).toString('base64'),
-    adminToken: `pace_admin_${text(32)}`,
-    ingestToken: `pace_ingest_${text(32)}`,
+    adminToken: `pace_admin_${random64(32)}`,
+    ingestToken: `pace_ingest_${random64(32)}`,
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const own = `${file}.${process.pid}.${text(4)}`
+  const own = `${file}.${process.pid}.${random64(4)}`
   writeFileSync(own, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flush: true })
   try {
     linkSync(own, file)

@@ -2,14 +2,13 @@
 // local address in the data folder while it listens. Whether that server answers is asked elsewhere.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { hasCode } from '../kernel/errors.ts'
 
 export const SERVER_FILE = 'server.json'
 
-interface Announced {
-  readonly pid: number
-  readonly url: string
-}
+/** A pid of 0 or below would mean a group of processes. */
+const announced = z.object({ pid: z.int().positive(), url: z.string() })
 
 /** Gives back how to withdraw it. */
 export function announce(folder: string, url: string): () => void {
@@ -29,11 +28,9 @@ export function announcedIn(folder: string): string | undefined {
   return found !== undefined && isAlive(found.pid) ? found.url : undefined
 }
 
-function read(file: string): Announced | undefined {
+function read(file: string): z.infer<typeof announced> | undefined {
   try {
-    const { pid, url } = Object(JSON.parse(readFileSync(file, 'utf8'))) as Readonly<Record<string, unknown>>
-    // Not above 0 it would mean a group of processes.
-    return Number.isInteger(pid) && Number(pid) > 0 && typeof url === 'string' ? { pid: Number(pid), url } : undefined
+    return announced.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data
   } catch (error) {
     if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined
     throw error
