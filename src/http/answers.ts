@@ -18,7 +18,7 @@ export const count = z.number().int()
 
 export const idInPath = z.object({ id })
 
-/** A line that a person wrote. PostgreSQL takes no NUL, and the rest of the control characters would only forge lines. */
+/** A line that a person wrote. PostgreSQL refuses NUL, and other control characters could forge lines of a log. */
 export const text = (most: number): z.ZodString =>
   z
     .string()
@@ -38,7 +38,7 @@ export const listOf = <T extends z.ZodType>(
 ): z.ZodObject<{ items: z.ZodArray<T>; nextCursor: z.ZodNullable<z.ZodString> }> =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
 
-/** One more than the limit was asked for, to know whether there is a next page without counting. */
+/** `found` was asked for one item beyond the limit, which shows whether there is a next page. */
 export function pageOf<T extends { readonly id: string }>(
   found: readonly T[],
   limit: number,

@@ -41,7 +41,7 @@ const transformObject: SwaggerTransformObject = given => {
   return withoutUnused(document)
 }
 
-/** Every named shape is listed twice, as it comes in and as it goes out; what nothing refers to is left out. */
+/** The generator lists every named shape twice, as input and as output; those that nothing refers to are left out. */
 function withoutUnused(document: Document): Document {
   const text = JSON.stringify(document)
   const components = 'components' in document ? document.components : {}

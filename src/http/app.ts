@@ -61,7 +61,7 @@ export interface Finding {
 export interface HttpParts {
   readonly version: string
   readonly demo: boolean
-  /** The public URL is https: cookies and headers insist on it. */
+  /** The public URL is https, so cookies and headers demand it. */
   readonly secure: boolean
   readonly clock: Clock
   readonly newId: NewId
@@ -99,12 +99,12 @@ export async function buildApp(parts: HttpParts): Promise<App> {
     requestIdHeader: false,
     // A proxy on this machine may say for whom it asks; anyone else's X-Forwarded-For is ignored.
     trustProxy: 'loopback',
-    // In the contract's shape: connections.ts.
+    // connections.ts refuses requests during a stop, in the contract's shape.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
     ...connectionLimits,
     clientErrorHandler: onClientError,
-    // A path that cannot be decoded, or is too long to be an id, is the path of nothing. Hooks do not see these requests.
+    // A path that cannot be decoded, or is too long to be an id, leads nowhere. Hooks do not see these requests.
     frameworkErrors: (_, request, reply) => void onError(notFound(request), request, identified(request, reply)),
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
@@ -138,7 +138,7 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   webhookRoutes,
 ]
 
-/** Nothing but JSON. Many clients announce it also where they send no body; a route that needs one says so itself. */
+/** Takes JSON only. Many clients send its content type without a body; a route that needs a body says so in its schema. */
 function takeJson(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
@@ -150,10 +150,10 @@ function takeJson(app: App): void {
 
 const identified = (request: FastifyRequest, reply: FastifyReply): FastifyReply => reply.header('x-request-id', request.id)
 
-/** What is told of a request whose client left before it was answered; there is no such status in HTTP. */
+/** Told as the status when the client left before the answer. HTTP has none for that. */
 const CLIENT_LEFT = 499
 
-/** Events are told of when they begin: that somebody has heard enough after hours is neither slow nor a failure. */
+/** An event stream is told when it begins: a client that leaves after hours is neither slow nor a failure. */
 const isEndless = (reply: FastifyReply): boolean => reply.getHeader('content-type') === EVENT_STREAM
 
 function tellOf(request: FastifyRequest, reply: FastifyReply, status: number): void {

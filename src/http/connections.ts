@@ -1,6 +1,7 @@
-// How connections end. Stopping finishes the requests in flight, refuses new ones and cuts the connections that carry none:
-// Node takes one that has sent nothing yet, or half a request, for a busy one, and gives up its own time limits when it
-// closes, so that a browser's spare connection would hold the stop up for ever. What is not HTTP is answered in our shape too.
+// How connections end. A stop finishes the requests in flight, refuses new ones and closes the connections that carry none. Node
+// alone would wait for those: it counts a connection that has sent nothing, or half a request, as busy, and drops its own time
+// limits when it closes, so a browser's spare connection would hold up the stop for ever. What is not HTTP gets an error in our
+// shape too.
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../kernel/clock.ts'
@@ -16,7 +17,7 @@ export const connectionLimits = {
   requestTimeout: 120_000,
   /** Without a byte in either direction. The longest silence of our own is a reader's 30 s wait for streams. */
   connectionTimeout: 120_000,
-  /** Longer than the 60 s after which proxies usually let an idle connection go: who closes first meets no request. */
+  /** Longer than the 60 s after which proxies usually close an idle connection: if we closed first, a request could meet a closed connection. */
   keepAliveTimeout: 72_000,
 }
 

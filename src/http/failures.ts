@@ -11,7 +11,7 @@ export function onError(error: unknown, request: FastifyRequest, reply: FastifyR
   return reply.code(statusFor(failure)).type('application/json; charset=utf-8').send(bodyOf(failure))
 }
 
-/** For what a person opens from a link: a page where a browser asks. */
+/** For links that people open: a browser gets a page. */
 export function onErrorBeforePeople(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (request.headers.accept?.includes('text/html') !== true) return onError(error, request, reply)
   const failure = judge(error, request)
@@ -48,7 +48,7 @@ const REFUSALS: Readonly<Record<string, PacelineError>> = {
 
 const statusFor = (failure: PacelineError): number => statusOf[failure.code] ?? 500
 
-/** What the client is told. A fault is told to the log, and to the client only that there was one. */
+/** What the client is told. Of a fault it hears only that there was one; the log has the rest. */
 function judge(error: unknown, request: FastifyRequest): PacelineError {
   const failure = refusalOf(error)
   if (failure !== undefined) return failure
@@ -57,7 +57,7 @@ function judge(error: unknown, request: FastifyRequest): PacelineError {
 }
 
 function refusalOf(error: unknown): PacelineError | undefined {
-  // A code without a status is none that a request may meet: its sentence is for the operator.
+  // A code without a status is not for requests: its sentence is for the operator.
   if (error instanceof PacelineError) return statusFor(error) === 500 ? undefined : error
   if (!(error instanceof Error)) return undefined
   const { code = '', statusCode } = error as Partial<FastifyError>
@@ -71,7 +71,7 @@ interface Complaint {
   readonly message?: string
 }
 
-// A malformed id in the path is an id of nothing: whether it could exist is not told.
+// A malformed id in the path names nothing, so it is answered like an unknown one.
 function invalid(where: string | undefined, complaints: readonly Complaint[]): PacelineError {
   if (where === 'params') return new PacelineError('PACE_NOT_FOUND', 'There is no such thing here.')
   const details = complaints.map(({ instancePath, message }) => {

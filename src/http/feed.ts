@@ -1,8 +1,8 @@
 // What one client is told about an athlete's things as they change, as server-sent events. Laws:
-// - a change is told with the state as it is when it is told, at most once a pass; the last state is always told;
-// - what waits is a list of ids, never of states: a slow client makes nothing grow, and one that takes nothing for a whole beat is left;
-// - a notification may be lost: what is under way, and what was when last told, is told anew now and then;
-// - it ends when its reader leaves, when `end` is called, or when who asked may not ask any more.
+// - a change is sent with the state at the time of sending, at most once a pass; the last state is always sent;
+// - only ids wait, never states, so a slow client uses no more memory; one that reads nothing between two comments is cut off;
+// - a notification can be lost, so whatever is under way, or was when it was last sent, is sent again every `checkMs`;
+// - it ends when its reader leaves, when `end` is called, or when the caller has lost the permission.
 import { Readable } from 'node:stream'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -13,17 +13,17 @@ export interface LiveKind {
   readonly kind: string
   /** The ids of what is under way. */
   underWay(athleteId: string): Promise<readonly string[]>
-  /** What its GET answers, and whether that is the last word. Undefined: it is gone. */
+  /** What its GET answers, and whether it has ended. Undefined: it is gone. */
   read(athleteId: string, id: string): Promise<{ readonly answer: object; readonly isOver: boolean } | undefined>
 }
 
 /** In real time, also where the clock is scaled: browsers and proxies know no other. */
 export interface LiveTimes {
-  /** Between two comments, which keep proxies from taking the silence for an end. */
+  /** Between two comments. Without them a proxy would take the silence for the end. */
   readonly beatMs: number
   /** Between two looks at what has changed: four a second are as many as a person can follow. */
   readonly passMs: number
-  /** Between two looks at whether who asked still may, and at what a lost notification left behind. */
+  /** Between two checks of the caller's permission and of what a lost notification left unsent. */
   readonly checkMs: number
 }
 
@@ -42,14 +42,14 @@ interface Thing {
 
 const keyOf = ({ kind, id }: Thing): string => `${kind.kind} ${id}`
 
-/** Until the database is asked again that did not answer. */
+/** How long the feed waits before it asks again when the database did not answer. */
 const RETRY_MS = 1_000
 
 export class Feed {
   readonly #parts: FeedParts
   readonly #ending = new AbortController()
   readonly #changed = new Map<string, Thing>()
-  /** Told as not over yet. */
+  /** Last sent as not over. */
   readonly #open = new Map<string, Thing>()
   #mayHaveMissed = true
   #stirred = Promise.withResolvers<void>()
@@ -71,7 +71,7 @@ export class Feed {
 
   /** Resolves when it has ended and nothing of it is under way any more. */
   async run(): Promise<void> {
-    // The head of the answer leaves with its first byte.
+    // The headers leave with the first byte of the body, so one is sent at once.
     this.#write(': this is Paceline\n\n')
     await Promise.all([this.#tellChanges(), this.#beat(), this.#check()])
   }
@@ -128,7 +128,7 @@ export class Feed {
     const { kinds, athleteId } = this.#parts
     try {
       for (const kind of kinds) for (const id of await kind.underWay(athleteId)) this.changed(kind, id)
-      // What has ended unheard is no longer under way.
+      // What ended without a notification is not under way any more; its end is still to be sent.
       for (const { kind, id } of this.#open.values()) this.changed(kind, id)
     } catch (error) {
       this.#mayHaveMissed = true
@@ -138,7 +138,7 @@ export class Feed {
 
   async #tell(thing: Thing): Promise<void> {
     const key = keyOf(thing)
-    // First: a change that comes while it is read is told again.
+    // Deleted before the read, so that a change during the read is sent again.
     this.#changed.delete(key)
     try {
       const found = await thing.kind.read(this.#parts.athleteId, thing.id)
@@ -170,7 +170,7 @@ export class Feed {
     }
   }
 
-  /** False when it failed in a way that passes. What does not pass ends the feed: the client may come again, and the log has the fault. */
+  /** False when the work failed. After an operating error the feed goes on; anything else is told as a fault and ends the feed. */
   async #attempt(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
@@ -197,7 +197,7 @@ export class Feed {
     }
   }
 
-  /** False when it has ended meanwhile. */
+  /** False when the feed ended meanwhile. */
   async #sleep(ms: number): Promise<boolean> {
     const { clock } = this.#parts
     return await clock.sleep(ms * clock.speed, this.#ending.signal).then(

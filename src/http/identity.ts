@@ -1,5 +1,5 @@
-// Who asks, and whether this route is for them. Every route says which kind it is for; one that does not say it stops the
-// start. Cookies are for browsers, which send them unasked: a cookie request that changes something must carry X-Paceline: 1.
+// Decides who asks and whether the route is for them. Every route names its audience; one that names none stops the start.
+// Browsers send cookies unasked, so a request by cookie that changes something must carry X-Paceline: 1.
 import assert from 'node:assert/strict'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { isId } from '../kernel/ids.ts'
@@ -13,7 +13,7 @@ export type Audience = 'anyone' | 'athlete' | 'operator' | 'ingest'
 declare module 'fastify' {
   interface FastifyContextConfig {
     audience?: Audience
-    /** Another site's pages, served here: our cookie means nothing to them, and their forms know no header of ours. */
+    /** Pages and webhooks of others, served here: they ignore our cookie, and they cannot send our header. */
     foreign?: boolean
   }
   interface FastifyRequest {
@@ -35,7 +35,7 @@ export function guardRoutes(app: FastifyInstance, accounts: Accounts, countFailu
     if (route.config.audience !== 'anyone') route.schema = guarded(route.schema)
   })
   app.addHook('onRequest', async (request, reply) => {
-    // Before its body is read: what it would have held does not matter.
+    // Refused before the body is read.
     if (request.is404) throw notFound(request)
     const credentials = credentialsOf(request)
     if (!request.routeOptions.config.foreign) insistOnHeader(request, credentials)
@@ -43,7 +43,7 @@ export function guardRoutes(app: FastifyInstance, accounts: Accounts, countFailu
     if (audience === 'anyone') return
     const identity = await identityOf(credentials, accounts)
     if (identity === undefined) {
-      // Whoever shows nothing guesses nothing: a page that was left open must not lock its address out.
+      // A request without credentials is no guess: a page that was left open must not lock out its address.
       if (credentials !== undefined) await countFailure(request, reply)
       reply.header('www-authenticate', 'Bearer')
       throw new PacelineError('PACE_UNAUTHORISED', 'A valid token is needed: Authorization: Bearer <token>.')
@@ -53,14 +53,14 @@ export function guardRoutes(app: FastifyInstance, accounts: Accounts, countFailu
   })
 }
 
-/** Whether who asked for an athlete's things may still do so: for an answer that goes on for hours. */
+/** Whether the credentials still allow the request: for an answer that lasts for hours. */
 export async function isStillAllowed(request: FastifyRequest, accounts: Accounts): Promise<boolean> {
   const identity = await identityOf(credentialsOf(request), accounts)
   if (identity?.kind === 'athlete') return identity.athleteId === request.athleteId
   return identity?.kind === 'operator' && (await accounts.athleteExists(request.athleteId))
 }
 
-/** What the document says of every route that is not for anyone. */
+/** What the OpenAPI document says of every route that needs credentials. */
 const guarded = (schema: FastifySchema = {}): FastifySchema => ({
   ...schema,
   security: [{ bearer: [] }, { cookie: [] }],
@@ -71,7 +71,7 @@ const guarded = (schema: FastifySchema = {}): FastifySchema => ({
 export const bearerOf = ({ authorization = '' }: FastifyRequest['headers']): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization)?.[1]
 
-/** What a request shows of itself; an undefined token is a header that holds none. */
+/** What a request shows; the token is undefined where the header holds none. */
 type Credentials = { readonly token: string | undefined } | { readonly session: string }
 
 function credentialsOf({ headers, cookies }: FastifyRequest): Credentials | undefined {

@@ -1,5 +1,5 @@
-// Brings the news of what changes in the database to the clients that are connected here, whichever process made the change. One
-// LISTEN serves them all; it begins with the first client. Nobody hears of another athlete's things.
+// Tells the clients of this process what changes in the database, whichever process made the change. One LISTEN serves all
+// clients and begins with the first. A client hears only of its own athlete's things.
 import type { Readable } from 'node:stream'
 import type { Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -14,12 +14,12 @@ interface LiveParts {
   readonly times?: Partial<LiveTimes> | undefined
 }
 
-/** As the migration that announces the changes calls it. */
+/** The name that the migration gives the channel. */
 const CHANNEL = 'paceline_live'
 const TIMES: LiveTimes = { beatMs: 15_000, passMs: 250, checkMs: 30_000 }
 /** More pages than a person has open; each costs a few queries a second while something is under way. */
 export const MOST_FEEDS = 10
-/** A database that does not answer must neither keep a client waiting nor a stop. */
+/** A database that does not answer must not hold up a client or a stop. */
 const PATIENCE_MS = 2_000
 
 export class Live {
@@ -34,10 +34,10 @@ export class Live {
     this.#times = { ...TIMES, ...parts.times }
   }
 
-  /** What the client is to be sent, as it comes. `isAllowed` is asked again now and then. */
+  /** The body of the client's answer. `isAllowed` is asked again every `checkMs`. */
   async open(athleteId: string, isAllowed: () => Promise<boolean>): Promise<Readable> {
     const { clock, kinds } = this.#parts
-    // Before anything is told, so that nothing falls between the first look and the first notification.
+    // Listens before anything is sent, so that nothing falls between the first look and the first notification.
     await this.#listen()
     if (this.#isClosed) throw new PacelineError('PACE_STOPPING', 'Paceline is stopping; try again in a moment.')
     const feeds = this.#feeds.get(athleteId) ?? new Map<Feed, Promise<void>>()

@@ -15,7 +15,7 @@ const tooMany = (waitMs: number): PacelineError =>
     `Too many attempts from this address; try again in ${Math.ceil(waitMs / 1000)} seconds.`,
   )
 
-/** Returns what counts a failed authentication against its address. */
+/** Returns the function that counts a failed authentication against its address. */
 export async function protect(app: FastifyInstance, secure: boolean): Promise<CountFailure> {
   await app.register(helmet, {
     contentSecurityPolicy: {
@@ -32,7 +32,7 @@ export async function protect(app: FastifyInstance, secure: boolean): Promise<Co
     },
     strictTransportSecurity: secure && { maxAge: 15_552_000 },
     xFrameOptions: { action: 'deny' },
-    // Needs https to mean anything, and warns in the console without it.
+    // Without https these have no effect and browsers warn in the console.
     crossOriginOpenerPolicy: secure,
     originAgentCluster: secure,
   })

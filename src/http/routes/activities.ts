@@ -63,7 +63,7 @@ const newestFirst = pageAsked.extend({
 const day = z.iso.date()
 const moment = z.union([day, z.iso.datetime({ offset: true })])
 
-/** A day is meant whole: as a lower bound from its beginning, as an upper one to its end; days are UTC's. */
+/** A day counts whole, in UTC: as a lower bound from its beginning, as an upper bound to its end. */
 const from = moment.transform(written => new Date(written))
 const to = moment.transform(written => new Date(Date.parse(written) + (day.safeParse(written).success ? DAY_MS : 0)))
 

@@ -14,7 +14,7 @@ export function documentRoutes(app: App, { demo, version }: HttpParts): void {
     '/docs': { type: 'text/html', text: () => apiPage(app.swagger() as ApiDocument) },
     [STYLE_PATH]: { type: 'text/css', text: () => style },
     [ICON_PATH]: { type: 'image/svg+xml', text: () => icon },
-    // Asked for by browsers beside what is not a page of ours, such as /readyz.
+    // Browsers ask for it beside answers that are not our pages, such as /readyz.
     '/favicon.ico': { type: 'image/svg+xml', text: () => icon },
   }
   for (const [path, { type, text }] of Object.entries(texts)) {

@@ -22,9 +22,9 @@ const eventText = z.string() as z.ZodType as z.ZodType<Readable>
 const HEADERS = {
   'content-type': EVENT_STREAM,
   'cache-control': 'no-cache',
-  // nginx, and those who took it over, would keep the events until there are many.
+  // nginx, and servers that know its header, would hold events back until there are many.
   'x-accel-buffering': 'no',
-  // The connection ends with the stream, so that a stop need not wait for what might come over it next.
+  // The connection closes with the stream, so that a stop does not wait for a next request on it.
   connection: 'close',
 }
 
@@ -41,7 +41,7 @@ export function eventRoutes(app: App, parts: HttpParts): void {
       429: errorAnswer,
     },
   }
-  // There is nothing to say about a stream without opening it: no HEAD.
+  // No HEAD: nothing can be said about a stream without opening it.
   const options = { config: { audience: 'athlete' }, exposeHeadRoute: false, schema } as const
   app.get('/v1/events', options, async (request, reply) => {
     const body = await live.open(request.athleteId, () => isStillAllowed(request, accounts))

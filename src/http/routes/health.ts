@@ -7,7 +7,7 @@ import { redactText } from '../../telemetry/telemetry.ts'
 import { errorAnswer } from '../answers.ts'
 import type { App, HttpParts, Part } from '../app.ts'
 
-/** A part that hangs counts as down before a prober's own patience ends. */
+/** Shorter than the usual time limit of a prober, so that a part that hangs is named. */
 const CHECK_DEADLINE_MS = 2_000
 
 export function healthRoutes(app: App, { clock, demo, metrics, parts, version }: HttpParts): void {
@@ -56,7 +56,7 @@ async function failureOf({ name, check }: Part, clock: Clock): Promise<{ name: s
     return undefined
   } catch (error) {
     if (error === deadline.reason) return { name, reason: `no answer within ${CHECK_DEADLINE_MS} ms` }
-    // Anyone may ask: an address with a password in it is not for them.
+    // Anyone may ask, so a password in an address is taken out.
     return { name, reason: redactText(reasonOf(error)) }
   }
 }

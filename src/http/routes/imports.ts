@@ -67,7 +67,7 @@ export function importRoutes(app: App, { imports }: HttpParts): void {
   })
 }
 
-/** Imports as they are told while they go on. */
+/** Imports for the live feed. */
 export const liveImports = ({ imports }: Pick<HttpParts, 'imports'>): LiveKind => ({
   kind: 'import',
   underWay: athleteId => imports.underWay(athleteId),

@@ -1,4 +1,4 @@
-// A link becomes a cookie, once. The link is opened by a person, so what goes wrong with it is a page when a browser asks.
+// Exchanges a sign-in link for a cookie, once. A person opens the link, so a browser gets errors as a page.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
 import { SESSION_MS } from '../../accounts/accounts.ts'
@@ -20,7 +20,7 @@ export function signInRoutes(app: App, { accounts, secure }: HttpParts): void {
     response: { 302: z.null().describe('Signed in: a cookie, and on to the first page'), 401: errorAnswer, 429: errorAnswer },
   }
   const config = { audience: 'anyone', ...guessable } as const
-  // No HEAD: a previewer that only looks must not use up the link.
+  // No HEAD: the preview of a link must not use it up.
   const options = { config, schema, exposeHeadRoute: false, errorHandler: onErrorBeforePeople }
   app.get('/sign-in', options, async (request, reply) => {
     const session = await accounts.signIn(request.query.token)

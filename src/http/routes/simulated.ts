@@ -1,5 +1,5 @@
 // In the demo the simulated vendors answer on the server's own port, under /_sim/<vendor>/. Their control API moves time and
-// breaks things, so it is the operator's; it is recognised by the simulator, not by its path here.
+// causes faults, so it needs the admin token; the simulator says which requests belong to it.
 import type { FastifyRequest } from 'fastify'
 import { PacelineError } from '../../kernel/errors.ts'
 import type { Identity } from '../../accounts/accounts.ts'

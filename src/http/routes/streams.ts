@@ -34,10 +34,10 @@ export function streamRoutes(app: App, parts: HttpParts): void {
   resetRoutes(app, parts)
 }
 
-/** Of a success that has not changed nothing is read but its date. Weak, because the same streams may leave compressed or not. */
+/** Made of the fetch date alone, so that unchanged streams are not read again. Weak, because they may be sent compressed or not. */
 const etagOf = (fetchedAt: Date): string => `W/"${fetchedAt.getTime().toString(36)}"`
 
-/** Everything but the samples, then the samples as they are stored: they are not parsed on their way. */
+/** Everything but the samples, then the samples as they are stored, unparsed. */
 function written({ stream_data, ...rest }: StreamsAnswer): string {
   return `${JSON.stringify(rest).slice(0, -1)},"stream_data":${stream_data ?? 'null'}}`
 }
@@ -104,7 +104,7 @@ function ownerRoutes(app: App, { streams }: HttpParts): void {
   app.get('/v1/activities/:id/shape', { config, schema: shape }, async (request, reply) => {
     const read = await streams.shape(request.athleteId, request.params.id)
     if (read === undefined) throw noActivity()
-    // Some kilobytes, and a megabyte of splits after a thousand miles.
+    // Usually some kilobytes; a thousand miles have a megabyte of splits.
     if (read.outcome === 'shape') return await sendJson(request, reply, JSON.stringify(read.shape))
     throw new PacelineError('PACE_NO_STREAMS', `There are no streams to read a shape from; they are ${read.status}.`)
   })
@@ -174,7 +174,7 @@ function resetRoutes(app: App, { streams }: HttpParts): void {
   app.post('/admin/streams/reset', { config, schema: many }, async request => ({ reset: await streams.resetMany(request.body) }))
 }
 
-/** Streams as they are told while they are fetched: what their GET answers, without the samples, which whoever wants them asks for. */
+/** Streams for the live feed: what their GET answers, without the samples. */
 export const liveStreams = ({ streams }: Pick<HttpParts, 'streams'>): LiveKind => ({
   kind: 'stream',
   underWay: athleteId => streams.underWay(athleteId),

@@ -10,7 +10,7 @@ export function webhookRoutes(app: App, { inbox }: HttpParts): void {
   const { webhook } = vendors.garmin.facts
   assert(webhook, 'Garmin sends webhooks')
   const bodyLimit = webhook.bodyLimitBytes
-  // A scope of its own: a proof is over the bytes as they came.
+  // A scope of its own without a parser: a proof covers the bytes as they came.
   app.register((scope: App, _, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, parsed) => {
