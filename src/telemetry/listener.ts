@@ -6,7 +6,7 @@ import { reasonOf } from '../kernel/errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Asked every few seconds by machines: a good answer is not news. */
+/** Machines ask for these every few seconds, so a good answer is logged at debug only. */
 const POLLED = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** Returns the function that stops listening. */

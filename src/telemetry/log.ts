@@ -29,12 +29,12 @@ export function openLog({ level, pretty, destination: given }: LogOptions): Log 
   )
 }
 
-/** What is not yet written is kept up to this size, should stdout not take it. */
+/** How much is kept in memory while stdout takes nothing. */
 const BACKLOG_BYTES = 4 * 1024 * 1024
 
 function standardOutput(): DestinationStream {
   const stdout = destination({ fd: 1, sync: true, maxLength: BACKLOG_BYTES })
-  // There is nowhere left to tell that the disk under stdout is full, and it is no reason to stop the work.
+  // When the disk under stdout is full there is nowhere to tell it, and the work goes on.
   stdout.on('error', () => undefined)
   return stdout
 }

@@ -1,5 +1,5 @@
 // Figures for Prometheus, in a registry of their own. A scrape always answers: the gauges of a room that fails or is late
-// are left out and counted. Labels never hold an athlete, an activity or an address; whoever adds one keeps to that.
+// are left out and counted. Labels never hold an athlete, an activity or an address.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Clock } from '../kernel/clock.ts'
 import { within } from '../kernel/within.ts'
@@ -46,7 +46,7 @@ export function openMetrics({ clock, version, gaugesMs = GAUGES_MS }: MetricsOpt
   return {
     ...instruments,
     contentType: registry.contentType,
-    /** Has a room's gauges told at every scrape from now on. */
+    /** From now on the room is asked for its gauges at every scrape. */
     collect: (room: string, gauges: Gauges): void => {
       rooms.set(room, gauges)
     },
@@ -126,7 +126,7 @@ function buildInfo(registry: Registry, version: string): void {
   info.set(labels, 1)
 }
 
-/** Rendered apart from the other rooms', so that a room with an impossible sample spoils only its own. */
+/** Each room is rendered apart, so that a bad sample spoils only its own room's gauges. */
 async function textOf(gauges: Gauges): Promise<string> {
   const registry = new Registry()
   for (const { name, help, labels = {}, value } of await gauges()) {

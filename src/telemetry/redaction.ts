@@ -1,6 +1,5 @@
 // Takes credentials and bodies out of whatever is about to be logged: by the name they stand under in an object, and by
-// their look inside any text (URLs, headers, JSON, messages and stacks of errors). It rather hides too much than too
-// little. Every pattern is bounded or anchored on a literal, so that a long line costs time in proportion to its length.
+// their look inside any text (URLs, headers, JSON, messages and stacks of errors). In doubt it hides. Every pattern is bounded or anchored on a literal, so that a long line costs time in proportion to its length.
 
 const HIDDEN = '[redacted]'
 
@@ -19,7 +18,7 @@ function hide(name: string, value: unknown): unknown {
   return name === 'code' && ERROR_CODE.test(short) ? value : HIDDEN
 }
 
-/** A JSON value without its secrets. In a list, what follows a telling name is hidden too: `['cookie', 'sid=1']`. */
+/** A JSON value without its secrets. In a list, what follows the name of a secret is hidden too: `['cookie', 'sid=1']`. */
 export function redact(value: unknown): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value !== 'object' || value === null) return value

@@ -1,5 +1,5 @@
 // Traces over OTLP/HTTP, and only when a collector is named: without one nothing is loaded and the rooms' calls of
-// @opentelemetry/api do nothing. A collector that is slow or away costs spans, never the program's work or its end.
+// @opentelemetry/api do nothing. While the collector is slow or away, spans are lost; work and stop go on as usual.
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { tell } from '../kernel/channels.ts'
 
@@ -30,7 +30,7 @@ export async function openTraces({ endpoint, version, deliveryMs = DELIVERY_MS }
   return {
     stop: async () => {
       for (const api of [trace, propagation, context]) api.disable()
-      // Bounded by exportTimeoutMillis below. A failed delivery has been told by then.
+      // exportTimeoutMillis below limits the wait. A failed delivery has already been told.
       await provider.shutdown().catch(() => undefined)
     },
   }
@@ -47,7 +47,7 @@ async function tracerProvider(endpoint: string, version: string, deliveryMs: num
   })
 }
 
-/** A failed delivery is told once per outage: every batch of a collector that is away would fill the log. */
+/** Tells a failed delivery once per outage: a line for every batch would fill the log. */
 function noticed(exporter: SpanExporter): SpanExporter {
   let away = false
   return {
