@@ -18,7 +18,7 @@ export interface Clock {
 /** setTimeout overflows above this and fires at once; a longer pause is slept in pieces. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** A span as timers take it: what lies in the past is due now, and a part of a millisecond is a whole one. */
+/** A span for a timer: a negative one becomes 0, and a fraction of a millisecond is rounded up. */
 function spanMs(ms: number): number {
   assert(Number.isFinite(ms), `${ms} is no span of time`)
   return Math.max(0, Math.ceil(ms))
@@ -37,7 +37,7 @@ export class SystemClock implements Clock {
     return this.#last
   }
 
-  /** A reference said `theirs` between our instants `sentAt` and `receivedAt`, taken with `unfollowed()`. */
+  /** A reference clock showed `theirs` between our instants `sentAt` and `receivedAt`, both read with `unfollowed()`. */
   follow(theirs: number, sentAt: number, receivedAt: number): void {
     this.#offsetMs = Math.round(theirs - (sentAt + receivedAt) / 2)
   }

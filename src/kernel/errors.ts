@@ -60,7 +60,7 @@ export class PacelineError extends Error {
 export const hasCode = (error: unknown, code: string): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === code
 
-/** Some libraries throw or tell objects that look like errors and are none. */
+/** Some libraries throw plain objects with a message instead of errors. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error) return error.message || error.name
   if (typeof error !== 'object' || error === null) return String(error)

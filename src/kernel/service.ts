@@ -63,7 +63,7 @@ export function service(name: string, work: ServiceWork): Service {
     }
   }
   const shut = async (): Promise<void> => {
-    // A stop that a start overtook before anything was told to end has nothing to do.
+    // Work that opened after this stop was asked for has not been told to end: it goes on, because a later start wants it.
     if (state === 'stopped' || !controller.signal.aborted) return
     enter('stopping')
     try {
@@ -115,7 +115,7 @@ export function serviceGroup(name: string, members: readonly Service[]): Service
           await startUnlessAborted(member, signal)
         }
       } catch (error) {
-        // Why it did not start is what the caller must hear; that it also did not stop cleanly is told on the side.
+        // The caller hears why the start failed; a failure while stopping again is told as a fault.
         await stopAll().catch((failure: unknown) => {
           tell('paceline:fault', { where: name, error: failure })
         })
@@ -126,7 +126,7 @@ export function serviceGroup(name: string, members: readonly Service[]): Service
   })
 }
 
-/** A stop of the group reaches the member that is just starting, so that it need not be waited for. */
+/** Passes a stop of the group on to the member that is starting, so that the stop does not wait for its start. */
 async function startUnlessAborted(member: Service, signal: AbortSignal): Promise<void> {
   let stopped: Promise<void> | undefined
   const stop = (): void => {

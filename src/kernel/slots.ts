@@ -1,4 +1,4 @@
-// How many may be at something at once. First come, first served; who gives up leaves the queue.
+// Limits how many do the same thing at once. First come, first served; a caller that gives up leaves the queue.
 export class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []

@@ -1,4 +1,4 @@
-// Waits for work, but no longer than the signal allows. The work itself goes on: what cannot be cancelled can at least be left.
+// Waits for work, but no longer than the signal allows. The work itself goes on; it is only no longer waited for.
 export async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
   const abort = (): void => {
