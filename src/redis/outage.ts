@@ -18,7 +18,7 @@ export class Outage {
     return this.#reason
   }
 
-  /** Tells the first of a row only: a client that tries again every second must not fill the log. */
+  /** Tells only the first failure of an outage: a client that tries every second must not fill the log. */
   begin(reason: string): void {
     if (this.#reason === undefined) this.#notice(this.#sentence(reason))
     this.#reason = reason
@@ -30,7 +30,7 @@ export class Outage {
     this.#notice(`Redis at ${this.#host} answers again.`)
   }
 
-  /** Has no cause on purpose: a client's error carries the command with its arguments, and a handshake's are the password. */
+  /** Has no cause on purpose: a client's error holds the arguments of its command, and those of a handshake are the password. */
   error(reason: string): PacelineError {
     return new PacelineError('PACE_REDIS_UNAVAILABLE', this.#sentence(reason))
   }

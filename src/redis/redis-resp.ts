@@ -7,8 +7,8 @@ import { RedisOverWire, type Wire } from './redis-wire.ts'
 import type { Redis, RedisOptions } from './redis.ts'
 
 const DEADLINE_MS = 200
-// Time for a connection, a handshake and a server that is still loading its data; a program that has none by then starts
-// degraded.
+// Enough for a connection, a handshake and a server that is loading its data. A program that has no connection by then starts
+// without Redis.
 const OPEN_WAIT_MS = 1000
 
 export async function openRedisResp(url: URL, { token, clock, deadlineMs = DEADLINE_MS }: RedisOptions): Promise<Redis> {
@@ -17,7 +17,7 @@ export async function openRedisResp(url: URL, { token, clock, deadlineMs = DEADL
     enableOfflineQueue: false,
     commandTimeout: deadlineMs,
     connectTimeout: deadlineMs,
-    // A path that swallows what is sent, without a word, is given up for a new connection; a slow server is not.
+    // A connection over which nothing at all comes back is replaced; a slow server keeps its own.
     socketTimeout: 5 * deadlineMs,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -45,7 +45,7 @@ function firstAttempt(client: IoRedis, patience: AbortSignal): Promise<void> {
   })
 }
 
-/** What is sent within one turn of the event loop leaves in one write: with many in flight that is most of the cost. */
+/** All commands of one turn of the event loop leave in one write: with many in flight, writing is most of the cost. */
 function gathering(client: IoRedis): () => void {
   let isOpen = false
   return () => {
@@ -79,7 +79,7 @@ function wireOf(client: IoRedis, outage: Outage, deadlineMs: number): Omit<Wire,
   }
 }
 
-// Without a connection ioredis only says that its stream is not writable; why there is none is what its last attempt said.
+// Without a connection ioredis only says that its stream is not writable; the reason is the error of its last attempt.
 function whyUnanswered(error: unknown, outage: Outage, deadlineMs: number): string {
   if (reasonOf(error) === 'Command timed out') return `no answer within ${deadlineMs} ms`
   return outage.reason ?? 'there is no connection'

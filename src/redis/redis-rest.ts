@@ -6,7 +6,7 @@ import type { Redis, RedisOptions } from './redis.ts'
 
 // A first call includes the TLS handshake, often across a continent.
 const DEADLINE_MS = 1000
-/** Nobody tells of a restart behind an endpoint: every so often it counts as another connection. */
+/** An endpoint does not tell when the server behind it restarts, so each minute counts as a new connection. */
 const LOOK_AGAIN_MS = 60_000
 
 export function openRedisRest(url: URL, options: RedisOptions): Redis {

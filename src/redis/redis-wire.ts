@@ -14,8 +14,8 @@ export interface Wire {
   close(): Promise<void>
 }
 
-// Answers that only say "not now" or "not you": the caller should do what it does when nothing answers. The last is how a
-// hosted service says that its own quota is used up.
+// Replies that mean "not now" or "not you": they count as no answer. The last one is what a hosted service says when its own
+// quota is used up.
 const CANNOT_SERVE =
   /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|READONLY|OOM|MISCONF|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS) |^ERR max .*limit exceeded/
 
