@@ -15,7 +15,7 @@ interface Ring {
   readonly at: number
 }
 
-/** pg-boss notices a dead worker by its missing heartbeat, of which ten seconds is the least it takes. A ring that was answered is worth nothing. */
+/** pg-boss notices a dead worker by its missing heartbeat; ten seconds is the least it allows. Answered rings are of no use later. */
 const QUEUE = {
   policy: 'short',
   heartbeatSeconds: 10,
@@ -31,7 +31,7 @@ const WORK = { batchSize: 10, pollingIntervalSeconds: 0.5, burstWhenBatchFull: t
 
 const STOP_MS = 7_000
 
-/** As much as two clocks may differ; a ring that is earlier than that was set at another speed, and waits on. */
+/** How far two clocks may differ. A ring that comes earlier than that was set at another speed, and is set again. */
 const EARLY_MS = 5_000
 
 export class BossBell implements Bell {
@@ -97,7 +97,7 @@ export class BossBell implements Bell {
         )
       }
     } catch (error) {
-      // What pg-boss has started by then it would go on with.
+      // Otherwise pg-boss would go on with the workers that it has started.
       await this.#shut()
       throw error
     }
@@ -132,7 +132,7 @@ export class BossBell implements Bell {
     try {
       await made
     } catch (error) {
-      // Tried again by the next ring.
+      // The next ring tries to make the queue again.
       this.#queues.delete(bell)
       throw error
     }

@@ -1,4 +1,4 @@
-// The bell in the process, for simulations: it rings on any clock, a virtual one above all, and forgets with its process.
+// The bell in memory, for simulations. It rings on any clock, also a virtual one; its rings end with the process.
 import type { Clock } from '../kernel/clock.ts'
 import { service } from '../kernel/service.ts'
 import { answered } from './answered.ts'
