@@ -61,7 +61,7 @@ function privateFolder(folder: string): string {
   return folder
 }
 
-// The sync hooks into PGlite's inside; should a new version move it, the start stops rather than promise what is not so.
+// The sync uses PGlite's internals. If a new version moves them, the start fails instead of promising what does not hold.
 async function synced(pglite: PGlite, dataDir: string): Promise<() => number> {
   const syncs = syncToDisk(pglite)
   syncFolder(dataDir)
@@ -79,7 +79,7 @@ export class PgliteDatabase implements Database {
   readonly #lock: FolderLock | undefined
   readonly #turns = new Slots(1)
   #closing: Promise<void> | undefined
-  /** How many times the store was synced to the disk; undefined when it is not. */
+  /** How many times the store was synced to the disk; undefined where it never is. */
   readonly syncs: (() => number) | undefined
 
   constructor(pglite: PGliteInterface, lock?: FolderLock, syncs?: () => number) {

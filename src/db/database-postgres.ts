@@ -18,9 +18,9 @@ export interface PostgresOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** How long closing waits for a server's goodbye; one that hangs never says it. */
+/** How long closing waits for the server to end the connections; a server that hangs never does. */
 const CLOSE_MS = 3_000
-/** The longest that a timer can be: no limit, as far as anyone will wait. */
+/** The longest delay of a timer, 24 days: in effect no limit. */
 const UNHURRIED_MS = 2 ** 31 - 1
 
 type Parser = (text: string) => unknown
@@ -28,14 +28,14 @@ type Parser = (text: string) => unknown
 const asText: Parser = text => text
 const bigOrNumber: Parser = text => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
 
-// pg's types do not know it.
+// pg's types leave `arrayParser` out.
 const { arrayParser } = types as unknown as { arrayParser: { create(text: string, item: Parser): { parse(): unknown } } }
 const listOf =
   (item: Parser): Parser =>
   text =>
     arrayParser.create(text, item).parse()
 
-/** The embedded store's manner of giving values; pg's own gives int8 as strings and dates at local midnight. */
+/** Gives values as the embedded store does; pg by itself gives int8 as strings and dates at local midnight. */
 const parsers: Record<number, Parser> = {
   [types.builtins.INT8]: bigOrNumber,
   [types.builtins.DATE]: asText,
@@ -49,7 +49,7 @@ const parsers: Record<number, Parser> = {
 const getTypeParser = ((oid: number, format: 'text' | 'binary') =>
   parsers[oid] ?? types.getTypeParser(oid, format)) as typeof types.getTypeParser
 
-// Otherwise a Date goes out in this machine's zone with the offset cut to minutes: before 1893 a Berlin clock was 28 seconds off.
+// pg by itself sends a Date in this machine's zone and cuts the offset to minutes; before 1893 Berlin's offset had 28 seconds too.
 defaults.parseInputDatesAsUTC = true
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
@@ -182,7 +182,7 @@ class PostgresDatabase implements Database {
   }
 }
 
-// A connection lost between two statements of a transaction has nobody to tell; unheard, the event would end the process.
+// Nobody waits when a connection is lost between two statements of a transaction; without a listener the event would end the process.
 const heardByTheNextStatement = (): void => undefined
 
 interface Statement {
@@ -192,7 +192,7 @@ interface Statement {
 }
 
 async function run<T>(client: ClientBase, statement: Statement): Promise<T[]> {
-  // Of several statements pg gives several results, which its types do not say.
+  // For several statements pg gives a list of results, which its types do not say.
   const results = (await client.query(statement)) as QueryResult | QueryResult[]
   return [results].flat().flatMap(result => result.rows as T[])
 }

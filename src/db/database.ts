@@ -28,7 +28,7 @@ export interface Database extends Queryable {
   close(): Promise<void>
 }
 
-/** Channels are our own words: held to what needs no quoting, so that nothing can be smuggled into LISTEN. */
+/** The names of channels are our own. They need no quoting, so that nothing can be smuggled into LISTEN. */
 export const CHANNEL = /^[a-z][a-z_]{0,50}$/
 
 /** A listener that throws is a fault of its own room; it must not end the connection or the process. */

@@ -37,7 +37,7 @@ export function syncToDisk(pglite: PGlite): () => number {
   return () => count
 }
 
-/** What PGlite wrote before the call was there: a new cluster, or the recovery after a crash. */
+/** Syncs what PGlite wrote before it had the call: a new cluster, or the recovery after a crash. */
 export function syncFolder(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isFile() || entry.isDirectory()) syncPath(join(entry.parentPath, entry.name))

@@ -25,7 +25,7 @@ export class PostgresListener {
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
     assert.match(channel, CHANNEL)
     if (this.#closing.signal.aborted) throw new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The database is closed.')
-    // A function of its own for each call: the same listener may be given twice, and each is stopped for itself.
+    // A new function for each call: the same listener may be given twice, and each is stopped separately.
     const own = guarded(listener)
     this.#listeners.set(channel, (this.#listeners.get(channel) ?? new Set()).add(own))
     this.#client ??= this.#connect()
@@ -69,7 +69,7 @@ export class PostgresListener {
   async #connect(): Promise<Client> {
     for (;;) {
       const client = this.#makeClient()
-      // The end that follows an error is what counts.
+      // The `end` event that follows handles it.
       client.on('error', () => undefined)
       try {
         await client.connect()
