@@ -1,5 +1,5 @@
-// What OAuth is for all five: the questions accounts/ asks, the callback, the token answer, PKCE. Each vendor's oauth.ts says
-// where it differs. Lifetimes stay durations until the one who has a clock adds them up.
+// The OAuth that all five vendors share: what accounts/ asks, the callback, the token answer, PKCE. Each vendor's oauth.ts says
+// where it differs. Lifetimes are durations here; accounts/, which has a clock, makes dates of them.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Random } from '../kernel/random.ts'
@@ -49,7 +49,7 @@ export interface OAuth {
   }): VendorRequest<TokenGrant>
   /** Undefined where tokens do not expire. Never idempotent: a repeated refresh can lock the athlete out. */
   refresh(refreshToken: string): VendorRequest<TokenGrant> | undefined
-  /** The refusal that no later attempt will heal: the athlete must connect again. A wrong client secret is not that. */
+  /** Whether no later refresh can succeed, so that the athlete must connect again. A wrong client secret is no such case. */
   isDeadRefresh(verdict: Verdict): boolean
   /** Undefined where the vendor has no such call. */
   revoke(tokens: {
@@ -112,7 +112,7 @@ export const tokenRequest = (site: Site, path: string, fields: Query): VendorReq
     read: readsGrant,
   })
 
-/** RFC 6749's word, that of the server WHOOP runs, and plain sentences. `invalid_client` is the operator's trouble, not the athlete's. */
+/** The word of RFC 6749, the word of WHOOP's server, and plain sentences. `invalid_client` is the operator's mistake, so it is not here. */
 const DEAD =
   /\b(?:invalid_grant|token_inactive)\b|refresh[ _]token\b.*\b(?:invalid|expired|revoked)\b|\b(?:invalid|expired|revoked) refresh[ _]token/i
 

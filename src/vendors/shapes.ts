@@ -24,7 +24,7 @@ export const flag = z
 export const instant = z.iso.datetime({ offset: true })
 export const day = z.iso.date()
 
-/** Wall time that the vendor writes with a Z it does not mean: without the Z nobody takes it for UTC. */
+/** Wall time that the vendor wrongly ends with a Z. The Z is cut off, so that nobody takes the time for UTC. */
 export const wallTime = z.iso.datetime().transform(written => written.slice(0, -1))
 
 /** Without GPS the vendors send null or []; neither is a place. */
@@ -35,7 +35,7 @@ export const words = z.array(z.string())
 /** The longest page any vendor sends has 250 entries; each that cannot be read costs time, and a body has room for millions. */
 const ENTRIES_MAX = 10_000
 
-/** Counted before the entries are looked at: a check of the library's own would come after them. */
+/** Counts before the entries are read: the library's own check would come after them. */
 const listWithin = (max: number) =>
   z.custom<unknown[]>(value => Array.isArray(value) && value.length <= max, { error: `not a list of up to ${max}` })
 

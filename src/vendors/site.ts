@@ -67,6 +67,6 @@ function contentType({ form, json }: Ask<unknown>): Record<string, string> {
 
 /** A segment of a path. Ids come through the shapes; one that could climb out of its segment is a mistake of ours. */
 export function segment(id: string): string {
-  assert(/^\w[\w.:-]*$/.test(id), 'an id that is none')
+  assert(/^\w[\w.:-]*$/.test(id), 'not an id')
   return encodeURIComponent(id)
 }

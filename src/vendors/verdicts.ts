@@ -34,7 +34,7 @@ export function reasonIn(response: VendorResponse): string {
 
 const isTransient = (status: number): boolean => status === 408 || status === 425 || status < 200 || status >= 500
 
-/** 597 is Strava's maintenance; whatever is no status at all is also worth another try. */
+/** 597 is Strava's maintenance. A status that is not a whole number is worth another try too. */
 export function byStatus(response: VendorResponse, reason = reasonIn(response)): Exclude<Verdict, { outcome: 'rate_limited' }> {
   const { status } = response
   if (status >= 200 && status < 300) return { outcome: 'ok' }

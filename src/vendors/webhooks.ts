@@ -1,4 +1,4 @@
-// What webhooks are for all vendors: a handshake, a proof over the raw bytes in constant time, and events. The body is never
+// What all vendors' webhooks share: a handshake, a proof over the raw bytes in constant time, and events. The body is never
 // trusted beyond its ids: whoever handles an event asks the vendor again (Garmin's pushed summaries are the exception, they are the data).
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { z } from 'zod'
@@ -53,7 +53,7 @@ export type WebhookEvent =
   | (About & { readonly kind: 'permissions'; readonly permissions: readonly string[] })
   /** Garmin's push: the data itself. Sent again under the same id as it grows. */
   | (About & { readonly kind: 'delivered'; readonly objectId: string } & GarminSummary)
-  /** Garmin's ping: the data lies there, for the host was checked. */
+  /** Garmin's ping: where the data can be fetched. The host of the URL was checked. */
   | (About & { readonly kind: 'announced'; readonly dataKind: DataKind; readonly callbackUrl: string })
   /** Proven and of no use to us: answered with 200 and forgotten. */
   | { readonly kind: 'other'; readonly type: string }

@@ -1,4 +1,5 @@
-// What can be asked of Foursquare. Pages shift while one reads: subtract some seconds from `afterSeconds`, and drop doubles.
+// What can be asked of Foursquare. Pages shift while they are read: whoever reads subtracts some seconds from `afterSeconds` and
+// drops what comes twice.
 import assert from 'node:assert/strict'
 import { readsJson, type Page } from '../shapes.ts'
 import { requestOf, type Site } from '../site.ts'

@@ -1,4 +1,4 @@
-// What can be asked of Strava. Times are epoch seconds, as Strava wants them: milliseconds would be a 400 about the future.
+// What can be asked of Strava. Times are epoch seconds: Strava would answer milliseconds with a 400 about the future.
 import assert from 'node:assert/strict'
 import { readsJson, readsNothing, readsPage, type Page } from '../shapes.ts'
 import { requestOf, segment, type Ask, type Query, type Site } from '../site.ts'

@@ -30,7 +30,7 @@ function isFull(report: RateReport | undefined, windowSeconds: number): boolean 
   return windows.some(one => one.windowSeconds === windowSeconds && (one.used ?? 0) >= (one.limit ?? Number.POSITIVE_INFINITY))
 }
 
-/** No header says when to come back: the clock does. Without a count it is a guess, and the next quarter is the least. */
+/** No header says when to come back, so the clock does. Without a count the window is a guess: the next quarter is the earliest. */
 export function rateLimited(response: VendorResponse, now: number): RateLimited {
   const report = rateReport(response)
   if (isFull(report, WINDOWS[1])) return { outcome: 'rate_limited', retryAt: nextEdge(DAY_MS, now), scope: 'day' }

@@ -1,5 +1,5 @@
-// Strava's webhooks. Whether events are signed is contested: with a secret configured a signature is demanded, without one an
-// event is accepted if it names a subscription of ours. Either way it is only a hint to look.
+// Strava's webhooks. Sources disagree on whether events are signed: with a secret configured a signature is demanded, without
+// one an event is accepted if it names a subscription of ours. Either way it is only a hint to look.
 import { z } from 'zod'
 import { parseJson } from '../json.ts'
 import { flag, id, optional, text, whole } from '../shapes.ts'

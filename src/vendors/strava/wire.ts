@@ -1,5 +1,5 @@
 // Strava's shapes, under Strava's names. Required is only what an activity cannot be without; ids are text; `[]` is no place;
-// `start_date_local` loses the Z it does not mean, `timezone` the fixed offset that ignores summer time.
+// `start_date_local` loses its Z, which is wrong, and `timezone` its fixed offset, which ignores summer time.
 import { z } from 'zod'
 import { decimal, flag, id, instant, optional, place, text, wallTime, whole } from '../shapes.ts'
 

@@ -1,5 +1,5 @@
-// WHOOP's count: "100, 100;window=60, 10000;window=86400", the first number being the limit that is nearest, and how much of
-// that one remains.
+// WHOOP's count: "100, 100;window=60, 10000;window=86400". The first number is the limit that will be reached first; another
+// header says how much of it remains.
 import { afterSeconds, countOf, limitOf, retryAfter } from '../rates.ts'
 import type { RateLimited, RateReport, RateWindow, VendorResponse } from '../vendor.ts'
 
