@@ -1,9 +1,13 @@
 // What deciding about one call costs. In Redis: decisions a second with 200 in flight, beside rate-limiter-flexible's union of the
 // same four limits on the same server (the ratio), one of its limits alone, an empty script and a script with the same commands.
 // In the database: permits a second beside bare single-row inserts into the same store.
+import type { ProgramName } from '../test/servers/programs.ts'
 import type { Bench, Measured } from '../scripts/bench.ts'
 import { embeddedPermits, postgresPermits } from './quota/ledger-side.ts'
 import { redisFigures, summaryOf } from './quota/redis-side.ts'
+
+export const about = 'what deciding about one call costs, in Redis and in the database, beside rate-limiter-flexible'
+export const needs: readonly ProgramName[] = ['postgres', 'redis']
 
 const rate = (what: string, value: number): Measured => ({ what, value, unit: '/s' })
 const times = (what: string, value: number): Measured => ({ what, value, unit: 'x' })

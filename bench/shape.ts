@@ -5,6 +5,8 @@ import { channelsOf, STREAM_KEYS } from '../src/simulator/strava/streams.ts'
 import { World } from '../src/simulator/world/world.ts'
 import type { Bench } from '../scripts/bench.ts'
 
+export const about = 'the shape of a three-hour ride, beside parsing the JSON of its streams'
+
 const ROUNDS = 15
 const THREE_HOURS_S = 10_800
 

@@ -7,6 +7,8 @@ import { up } from '../test/programs/paceline.ts'
 import { testFolder } from '../test/stores.ts'
 import type { Bench } from '../scripts/bench.ts'
 
+export const about = 'a second start of Paceline, beside bare PGlite that opens the same store'
+
 const ROUNDS = 5
 
 async function median(measure: () => Promise<number>): Promise<number> {

@@ -8,6 +8,8 @@ import { openPglite } from '../src/db/db.ts'
 import { testFolder } from '../test/stores.ts'
 import type { Bench } from '../scripts/bench.ts'
 
+export const about = 'inserts into the embedded store and the longest stall of its selects, beside bare PGlite'
+
 type Query = (text: string, values?: unknown[]) => Promise<unknown>
 
 const INSERTS = 2_000

@@ -10,9 +10,13 @@ import { Outbox } from '../src/events/events.ts'
 import { StreamStore } from '../src/streams/stream-store.ts'
 import type { Bench, Measured } from '../scripts/bench.ts'
 import { run as shapeBench } from './shape.ts'
-import { startPostgres } from '../test/servers/postgres.ts'
+import { borrowPostgres } from '../test/servers/borrowed.ts'
+import type { ProgramName } from '../test/servers/programs.ts'
 import { testFolder } from '../test/stores.ts'
 import { athleteWith, streamsOn } from '../test/stream-parts.ts'
+
+export const about = 'reading the streams of an activity and claiming them, beside a bare select of the same row'
+export const needs: readonly ProgramName[] = ['postgres']
 
 const clock = new SystemClock()
 const SAMPLES = 3_600
@@ -120,7 +124,7 @@ async function onPglite(): Promise<Measured[]> {
 }
 
 async function onPostgres(): Promise<Measured[]> {
-  const server = await startPostgres({ fsync: true })
+  const server = await borrowPostgres({ fsync: true })
   const database = await openPostgres({ url: server.url, clock, connections: WORKERS })
   try {
     await migrate(database)

@@ -146,9 +146,18 @@ async function check(folder: string): Promise<Findings> {
   return findings
 }
 
+/** By default they need not be there: not everybody has them. */
+const DEFAULT_FOLDER = '../shared/vendor'
 const root = fileURLToPath(new URL('..', import.meta.url))
-const folder = resolve(root, process.argv[2] ?? '../shared/vendor')
-if (existsSync(folder)) {
+const [, , given] = process.argv
+const folder = resolve(root, given ?? DEFAULT_FOLDER)
+const missing = Object.values(FILES).filter(file => !existsSync(resolve(folder, file)))
+if (given === undefined && !existsSync(folder)) {
+  console.log(`The vendors’ specifications are not here (${DEFAULT_FOLDER}): nothing was checked.`)
+} else if (missing.length > 0) {
+  console.error(`Nothing was checked: ${folder} has no ${missing.join(', ')}.`)
+  process.exitCode = 1
+} else {
   const { lines, complaints, used } = await check(folder)
   for (const line of lines) console.log(line)
   console.log('\nKnown differences, where real answers are not what is written:')
@@ -156,6 +165,4 @@ if (existsSync(folder)) {
   for (const complaint of complaints) console.error(`\n${complaint}`)
   console.log(complaints.length === 0 ? '\nEvery answer fits.' : `\n${complaints.length} complaints.`)
   process.exitCode = complaints.length === 0 ? 0 : 1
-} else {
-  console.log('The vendors’ specifications are not here (../shared/vendor): nothing was checked.')
 }

@@ -1,20 +1,38 @@
-// Makes sure that the programs the tests need are on this machine: found, else installed with apt-get by root, else named in a
+// Makes sure that the programs which the tests or a benchmark need are on this machine: found, else installed with apt-get by root, else named in a
 // sentence each. Starting them is left to test/servers/. Nothing it installs is left running.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { hasCode } from '../src/kernel/errors.ts'
-import { missingPrograms, missingSentence, programs, thisMachine } from '../test/servers/programs.ts'
+import {
+  missingPrograms,
+  missingSentence,
+  programNames,
+  programs,
+  thisMachine,
+  type ProgramName,
+} from '../test/servers/programs.ts'
 
 export type Provision =
   | { readonly outcome: 'ready'; readonly installed: readonly string[] }
   | { readonly outcome: 'missing'; readonly sentences: readonly string[] }
 
-/** `isRoot` is a parameter for the test of what an ordinary user is told. */
-export async function provideServers(places = thisMachine, isRoot = process.getuid?.() === 0): Promise<Provision> {
-  const packages = missingPrograms(places()).map(name => programs[name].debianPackage)
+export interface Provided {
+  /** All of them unless told otherwise. */
+  readonly needed?: readonly ProgramName[]
+  readonly places?: typeof thisMachine
+  /** A parameter for the test of what an ordinary user is told. */
+  readonly isRoot?: boolean
+}
+
+export async function provideServers({
+  needed = programNames,
+  places = thisMachine,
+  isRoot = process.getuid?.() === 0,
+}: Provided = {}): Promise<Provision> {
+  const packages = missingPrograms(places(), needed).map(name => programs[name].debianPackage)
   const troubles = isRoot && packages.length > 0 ? await installPackages(packages) : []
-  const missing = missingPrograms(places())
+  const missing = missingPrograms(places(), needed)
   if (missing.length === 0) return { outcome: 'ready', installed: packages }
   return { outcome: 'missing', sentences: [...troubles, ...missing.map(missingSentence)] }
 }

@@ -8,7 +8,7 @@ import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
 import { Limiter } from '../../src/quota/limiter.ts'
-import { startPostgres } from '../../test/servers/postgres.ts'
+import { borrowPostgres } from '../../test/servers/borrowed.ts'
 import { testFolder } from '../../test/stores.ts'
 import { awayFromEdges, need, settings, spent, taking } from './limiter.ts'
 import { race, type Work } from './race.ts'
@@ -37,7 +37,7 @@ export interface ServerPermits {
 
 export async function postgresPermits(): Promise<ServerPermits> {
   await awayFromEdges(60_000)
-  const server = await startPostgres({ fsync: true })
+  const server = await borrowPostgres({ fsync: true })
   try {
     const database = await openPostgres({ url: server.url, clock, connections: 16 })
     try {

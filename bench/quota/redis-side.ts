@@ -7,7 +7,7 @@ import { RedisBudget } from '../../src/quota/budget-redis.ts'
 import { Limiter } from '../../src/quota/limiter.ts'
 import { NOTHING_LEARNED, writeLearned } from '../../src/quota/learned-limits.ts'
 import { loadScript, openRedis, type Redis } from '../../src/redis/redis.ts'
-import { startRedis } from '../../test/servers/redis.ts'
+import { borrowRedis } from '../../test/servers/borrowed.ts'
 import { awayFromEdges, ENDLESS, settings, spent, taking } from './limiter.ts'
 import { durations, quantile, race, type Work } from './race.ts'
 
@@ -23,7 +23,7 @@ export interface RedisFigures {
 
 export async function redisFigures(): Promise<RedisFigures> {
   await awayFromEdges(90_000)
-  const server = await startRedis()
+  const server = await borrowRedis()
   const redis = await openRedis({ url: server.url, clock })
   const client = new IoRedis(server.url, { enableOfflineQueue: false, lazyConnect: true })
   await client.connect()

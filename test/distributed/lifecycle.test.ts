@@ -1,11 +1,11 @@
-import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import { lifecycleContract } from '../contract/lifecycle.contract.ts'
+import { sharedUrl } from '../servers/shared.ts'
+
+const url = sharedUrl('postgres')
 
 lifecycleContract('PostgreSQL', async () => {
-  const url = process.env.PACELINE_TEST_POSTGRES_URL
-  assert(url, 'PACELINE_TEST_POSTGRES_URL must name a PostgreSQL server; npm test starts one')
   const schema = `lifecycle_${randomUUID().replaceAll('-', '')}`
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -104,5 +104,5 @@ export function missingSentence(name: ProgramName): string {
 }
 
 /** Those that neither a variable nor an installed program provides. */
-export const missingPrograms = (places = thisMachine()): readonly ProgramName[] =>
-  programNames.filter(name => !places.environment[programs[name].variable] && findFolder(name, places) === undefined)
+export const missingPrograms = (places = thisMachine(), needed = programNames): readonly ProgramName[] =>
+  needed.filter(name => !places.environment[programs[name].variable] && findFolder(name, places) === undefined)
