@@ -20,31 +20,44 @@ export interface LocalPaceline extends AsyncDisposable {
 
 /** `activities`: how many the athlete has on the simulated Strava. */
 export async function startPaceline({ activities }: { readonly activities: number }): Promise<LocalPaceline> {
-  await using opening = new AsyncDisposableStack()
-  const folder = mkdtempSync(join(tmpdir(), 'paceline-example-'))
-  opening.defer(() => rmSync(folder, { recursive: true }))
-  // Making a store takes seconds. The test of the examples gives one that is made already.
-  const { PACELINE_EXAMPLE_STORE: made } = process.env
-  if (made !== undefined) cpSync(made, join(folder, '.paceline'), { recursive: true })
-  const environment = { ...bareEnvironment(), PACELINE_CLOCK_ANCHOR: new Date().toISOString() }
-  const simulate = ['simulate', '--port', '0', '--activities', String(activities), ...FAST]
-  const vendors = opening.use(await run(simulate, folder, environment))
-  const server = opening.use(
-    await run(['up', ...FAST], folder, {
-      ...environment,
+  const { place, close } = temporaryPlace()
+  try {
+    const vendors = await run(place, ['simulate', '--port', '0', '--activities', String(activities), ...FAST])
+    const server = await run(place, ['up', ...FAST], {
       PACELINE_PORT: '0',
       PACELINE_ADMIN_TOKEN: ADMIN_TOKEN,
       PACELINE_LOG_LEVEL: 'error',
       STRAVA_CLIENT_ID: '1',
       STRAVA_CLIENT_SECRET: 'secret',
-      STRAVA_BASE_URL: `${vendors.url}/strava`,
-    }),
-  )
-  const opened = opening.move()
+      STRAVA_BASE_URL: `${vendors}/strava`,
+    })
+    return { url: server, adminToken: ADMIN_TOKEN, [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Place {
+  readonly folder: string
+  readonly environment: NodeJS.ProcessEnv
+  /** What is to be done at the end, the last first. */
+  readonly atEnd: AsyncDisposableStack
+}
+
+/** Ctrl-C closes it, too. */
+function temporaryPlace(): { place: Place; close: () => Promise<void> } {
+  const atEnd = new AsyncDisposableStack()
+  const folder = mkdtempSync(join(tmpdir(), 'paceline-example-'))
+  atEnd.defer(() => rmSync(folder, { recursive: true }))
+  // Making a store takes seconds. The test of the examples gives one that is made already.
+  const { PACELINE_EXAMPLE_STORE: made } = process.env
+  if (made !== undefined) cpSync(made, join(folder, '.paceline'), { recursive: true })
   let closed: Promise<void> | undefined
-  const close = (): Promise<void> => (closed ??= opened.disposeAsync())
+  const close = (): Promise<void> => (closed ??= atEnd.disposeAsync())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close().then(() => process.exit(1)))
-  return { url: server.url, adminToken: ADMIN_TOKEN, [Symbol.asyncDispose]: close }
+  const environment = { ...bareEnvironment(), PACELINE_CLOCK_ANCHOR: new Date().toISOString() }
+  return { place: { folder, environment, atEnd }, close }
 }
 
 /** What is set on this machine for a Paceline of your own is not meant for this one. */
@@ -53,27 +66,23 @@ function bareEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs.test(name)))
 }
 
-interface Running extends AsyncDisposable {
-  readonly url: string
-}
-
-/** Starts a command that runs until it is stopped, and waits for the first address that it prints. */
-async function run(words: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<Running> {
+/** Starts a command that runs until the end, and gives the first address that it prints. */
+async function run({ folder, environment, atEnd }: Place, words: readonly string[], settings = {}): Promise<string> {
+  const env = { ...environment, ...settings }
   const child = spawn(process.execPath, [PROGRAM, ...words], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
+  atEnd.defer(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
   const lines = createInterface({ input: child.stdout })
-  const url = await new Promise<string>((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     lines.on('line', line => {
       const [address] = /https?:\/\/[^\s;]+/.exec(line) ?? []
       if (address !== undefined) resolve(new URL(address).origin)
     })
     lines.once('close', () => reject(new Error(`paceline ${words[0]} ended before it had started.`)))
   })
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    await ended
-  }
-  return { url, [Symbol.asyncDispose]: stop }
 }
 
 export type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
