@@ -31,10 +31,10 @@ export async function provideServers({
   isRoot = process.getuid?.() === 0,
 }: Provided = {}): Promise<Provision> {
   const packages = missingPrograms(places(), needed).map(name => programs[name].debianPackage)
-  const troubles = isRoot && packages.length > 0 ? await installPackages(packages) : []
+  const failures = isRoot && packages.length > 0 ? await installPackages(packages) : []
   const missing = missingPrograms(places(), needed)
   if (missing.length === 0) return { outcome: 'ready', installed: packages }
-  return { outcome: 'missing', sentences: [...troubles, ...missing.map(missingSentence)] }
+  return { outcome: 'missing', sentences: [...failures, ...missing.map(missingSentence)] }
 }
 
 /** Answers with what went wrong. A step is tried also after a failed one: a mirror that is away does not always matter. */
@@ -47,12 +47,12 @@ async function installPackages(packages: readonly string[]): Promise<readonly st
     ['apt-get', 'install', '--yes', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', ...packages],
   ] as const
   return withoutStartingServices(async () => {
-    const troubles: string[] = []
+    const failures: string[] = []
     for (const [command, ...args] of steps) {
-      const trouble = await run(command, args)
-      if (trouble !== undefined) troubles.push(trouble)
+      const failure = await run(command, args)
+      if (failure !== undefined) failures.push(failure)
     }
-    return troubles
+    return failures
   })
 }
 
