@@ -1,6 +1,6 @@
-// An athlete's Foursquare check-ins. Its budget is wide and an import short, so running out means that something is wrong: it ends with
-// words that say what to do, and nothing is tried again until a person asks; then it reads what was posted since and goes on where it
-// stopped. An empty page does not end the history while the vendor says that there is more.
+// An athlete's Foursquare check-ins. The budget is large and an import short, so running out means that something is wrong: the import fails
+// with a sentence that says what to do, and only a person starts the next one. That one reads what was posted since, then goes on where
+// this one stopped. An empty page does not end the history while the vendor counts more check-ins.
 import type { Activities } from '../activities/activities.ts'
 import { FOURSQUARE_LIMIT_MAX, type FoursquareCheckin, type FoursquareEndpoints, type Page } from '../vendors/vendors.ts'
 import { readCursor, type Cursor } from './cursor.ts'
@@ -13,7 +13,7 @@ interface CheckinImportParts {
   readonly endpoints: FoursquareEndpoints
 }
 
-/** The vendor advises to ask for some seconds more than needed. */
+/** The vendor advises requesting some seconds more than needed. */
 const OVERLAP_SECONDS = 10
 
 export class CheckinImport {
@@ -31,7 +31,7 @@ export class CheckinImport {
     return (await this.#catchUp()) ?? (await this.#walk())
   }
 
-  /** What was posted between the import that this one took over and its own start: the newest pages, until they reach back so far. */
+  /** Reads what was posted since the start of the failed import that this one goes on from: newest pages first, until they reach back to it. */
   async #catchUp(): Promise<Ending | undefined> {
     const { from } = this.#run.cursor
     if (from === undefined || from >= this.#startedSeconds) return undefined
@@ -73,7 +73,7 @@ export class CheckinImport {
     }
   }
 
-  /** By time; what was missed that way, by number up to the vendor's own count. */
+  /** Pages follow time; in phase `again` they follow the offset, up to the vendor's own count. */
   #after({ items, broken, total = 0 }: Page<FoursquareCheckin>, cursor: Cursor): { cursor: Cursor; isLast: boolean } {
     const { since } = this.#run
     if (cursor.phase === 'again') {
@@ -95,7 +95,7 @@ export class CheckinImport {
     })
   }
 
-  /** True when the vendor counts more than came: then the list is read once more, by number. */
+  /** True when the vendor counts more than came: then the list is read once more, by offset. */
   async #looksForMissed(): Promise<boolean> {
     const { athleteId, cursor, since, total = 0 } = this.#run
     if (since !== undefined || cursor.phase === 'again') return false
@@ -104,7 +104,7 @@ export class CheckinImport {
   }
 }
 
-/** Whatever is in the way ends the import: the next one is a person's. */
+/** Any obstacle ends the import; a person starts the next one. */
 function failFast(answer: Exclude<Fetched<unknown>, { kind: 'value' }>): Ending {
   if (answer.kind === 'end' && answer.ending.ending !== 'paused') return answer.ending
   return {
@@ -118,9 +118,9 @@ const ASK_AGAIN = 'start the import again and it goes on from there.'
 
 function whyStopped(answer: Exclude<Fetched<unknown>, { kind: 'value' }>): string {
   if (answer.kind === 'end' && answer.ending.ending === 'paused') {
-    const { cause, until } = answer.ending
+    const { cause, retryAt } = answer.ending
     if (cause === 'budget') return 'The budget service does not answer; wait until it does.'
-    return `Foursquare allows no more requests before ${new Date(until).toISOString().slice(11, 16)} UTC; wait until then.`
+    return `Foursquare allows no more requests before ${new Date(retryAt).toISOString().slice(11, 16)} UTC; wait until then.`
   }
   const reason = answer.kind === 'trouble' || answer.kind === 'broken' ? answer.reason : 'not found'
   return `Foursquare did not give the check-ins (${reason}).`

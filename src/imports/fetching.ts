@@ -1,34 +1,34 @@
-// One request of an import and what it means for it: a value, something to leave out, trouble that may pass, or the end of this run.
+// What one request's outcome means for an import: a value, an item to leave out, a failure that may pass, or the end of this run.
 import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { PauseCause } from './job-store.ts'
 
-/** How a run ends. `lost`: another worker has the import now. */
+/** How a run ends. `paused`: it goes on at `retryAt`. `lost`: another worker has the import now. */
 export type Ending =
-  /** `syncedAt`: the history is complete up to then; undefined when nothing was there to say so. */
+  /** `syncedAt`: the history is complete up to then; undefined when the import found nothing. */
   | { readonly ending: 'completed'; readonly syncedAt: Date | undefined }
-  | { readonly ending: 'paused'; readonly until: number; readonly cause: PauseCause }
+  | { readonly ending: 'paused'; readonly retryAt: number; readonly cause: PauseCause }
   | { readonly ending: 'failed'; readonly code: ErrorCode; readonly sentence: string }
   | { readonly ending: 'lost' }
 
 export type Fetched<T> =
   | { readonly kind: 'value'; readonly value: T }
-  /** The vendor has it no more. */
+  /** The vendor no longer has it. */
   | { readonly kind: 'gone' }
-  /** It will not get better by asking again. `missingScope`: the athlete did not allow it. */
+  /** A new request would not help. `missingScope`: the athlete did not allow it. */
   | { readonly kind: 'broken'; readonly reason: string; readonly status?: number; readonly missingScope?: string }
   | { readonly kind: 'trouble'; readonly reason: string }
   | { readonly kind: 'end'; readonly ending: Ending }
 
-/** The budget service does not answer: look again then. */
+/** How long to wait when the budget service does not answer. */
 const BUDGET_AWAY_MS = 60_000
-/** A "too many" without a time, which the window's end would tell; the quota knows better at the next attempt. */
+/** How long to wait after a 429 that names no time; by then the quota knows when the window ends. */
 const UNKNOWN_RESET_MS = 60_000
 
 export function fetched<T>(outcome: AuthorisedOutcome<T>, vendorTitle: string, now: number): Fetched<T> {
   if (outcome.outcome === 'ok') return { kind: 'value', value: outcome.value }
   if (outcome.outcome === 'absent') return { kind: 'gone' }
-  // An answer that cannot be read may be a proxy's page or a cut line: once more, later, tells.
+  // An unreadable answer may be a proxy's page or cut off, so it is requested once more, later.
   if (outcome.outcome === 'transient' || outcome.outcome === 'timeout' || outcome.outcome === 'malformed') {
     return { kind: 'trouble', reason: outcome.reason }
   }
@@ -46,5 +46,5 @@ export function fetched<T>(outcome: AuthorisedOutcome<T>, vendorTitle: string, n
 
 type End = Extract<Fetched<never>, { kind: 'end' }>
 
-const paused = (until: number, cause: PauseCause): End => ({ kind: 'end', ending: { ending: 'paused', until, cause } })
+const paused = (retryAt: number, cause: PauseCause): End => ({ kind: 'end', ending: { ending: 'paused', retryAt, cause } })
 const failed = (code: ErrorCode, sentence: string): End => ({ kind: 'end', ending: { ending: 'failed', code, sentence } })

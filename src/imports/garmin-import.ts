@@ -1,6 +1,6 @@
-// An athlete's Garmin history. Garmin hands out nothing when asked: it is asked, range by range and newest first, to send its history
-// again, and then pushes it when it likes. The import is complete when everything was asked for and the pushing has ended; not when all
-// was refused as sent before and nothing came.
+// An athlete's Garmin history. Garmin answers no query: we request its history range by range, newest first, and it pushes the data some
+// time later. The import is complete when every range was requested and the pushes have ended; but not when Garmin refused every range as
+// sent before and nothing came.
 import { MINUTE_MS } from '../kernel/durations.ts'
 import type { Activities } from '../activities/activities.ts'
 import { GARMIN_BACKFILL_DAYS_MAX, type GarminEndpoints } from '../vendors/vendors.ts'
@@ -16,13 +16,16 @@ interface GarminImportParts {
 const TYPES = ['activities', 'activityDetails', 'sleeps'] as const
 const DAY_SECONDS = 86_400
 const RANGE_SECONDS = GARMIN_BACKFILL_DAYS_MAX * DAY_SECONDS
-/** Far enough for most, and with an evaluation key's hundred days a minute three hours of asking. */
+/** Far enough for most athletes; with an evaluation key (a hundred days a minute) the requests take three hours. */
 const FULL_SECONDS = 5 * 365 * DAY_SECONDS
-/** Nothing came for so long: the pushing has ended. */
+/** After this long without a push, the pushes have ended. */
 const QUIET_MS = 10 * MINUTE_MS
 
-/** Where it went nobody knows: it is not here, and Garmin sends nothing twice. */
-const SENT_BEFORE = { externalId: 'history', reason: 'Garmin says that it has sent this history before' }
+/** The history is not here, and Garmin sends nothing twice. */
+const SENT_BEFORE = {
+  externalId: 'history',
+  reason: 'Garmin says that it has sent this history before, and it sends nothing twice',
+}
 
 const isRepeat = (answer: Fetched<unknown>): boolean => answer.kind === 'broken' && answer.status === 409
 
@@ -48,7 +51,7 @@ export class GarminImport {
     )
   }
 
-  /** What happened between the import that this one took over and its own start. A range is asked for to its end, whoever began it. */
+  /** Requests what happened between the start of the failed import that this one goes on from and its own. An unfinished range goes on. */
   async #askUp(startedAt: number): Promise<Ending | undefined> {
     for (;;) {
       const { from = startedAt, gap } = this.#run.cursor
@@ -76,7 +79,7 @@ export class GarminImport {
     }
   }
 
-  /** The types of one range from the `page`th on. `then` gives what the cursor says when this one is next, or undefined when all are done. */
+  /** Requests the types of one range from the `page`th on. `then` gives the cursor's changes; its argument is the next type, if any. */
   async #askForRange(
     range: { fromSeconds: number; toSeconds: number },
     page: number,
@@ -102,7 +105,7 @@ export class GarminImport {
   /** Undefined: go on, as if it had been granted. */
   async #refused(answer: Bad, type: string): Promise<Ending | 'end of history' | undefined> {
     if (answer.kind !== 'broken') return await this.#run.stuck(answer, 'the history')
-    // This range was asked for before: what it holds has come, or will.
+    // This range was requested before: its data has come, or will.
     if (isRepeat(answer)) return undefined
     if (/min start time/i.test(answer.reason)) return 'end of history'
     if (/not enabled/i.test(answer.reason)) {
@@ -111,7 +114,7 @@ export class GarminImport {
     }
     if (answer.missingScope === undefined) return await this.#run.stuck(answer, 'the history')
     return this.#run.refused(
-      `Garmin gives out no history without the permission ${answer.missingScope}: connect it again and tick it. New data comes all the same.`,
+      `Garmin gives no history without the permission ${answer.missingScope}: connect it again and tick it. New data arrives all the same.`,
     )
   }
 
@@ -130,7 +133,7 @@ export class GarminImport {
   }
 
   #quiet(): Ending {
-    return { ending: 'paused', until: this.#run.now() + QUIET_MS, cause: 'push' }
+    return { ending: 'paused', retryAt: this.#run.now() + QUIET_MS, cause: 'push' }
   }
 
   /** Saves what changed in the cursor, and how many activities have come. */

@@ -1,5 +1,5 @@
-// What Garmin pushed, by itself or because an import asked for it: activities become rows, nights go to the ingest. The samples of
-// `activity-details` are streams' business; its summary may be the first that is heard of an activity.
+// Stores what Garmin pushes, by itself or because an import requested it: activities become rows, nights go to the ingest. The samples of
+// `activity-details` are left to streams; its summary may be the first we hear of an activity.
 import type { Activities } from '../activities/activities.ts'
 import type { Queryable } from '../db/db.ts'
 import { garminNights, type SleepIngest } from '../sleep/sleep.ts'
@@ -10,7 +10,7 @@ interface PushParts {
   readonly ingest: SleepIngest
 }
 
-/** As many as are stored in one statement. */
+/** How many are stored in one statement. */
 const BATCH = 200
 
 export async function storePushed(

@@ -1,4 +1,4 @@
-// Which importer fetches a vendor's history, and how an importer is told of what it is to bring.
+// Which importer fetches a vendor's history, and what it gets for it.
 import type { Activities } from '../activities/activities.ts'
 import type { SleepIngest } from '../sleep/sleep.ts'
 import type {
@@ -35,10 +35,10 @@ export async function runImporter(run: Run, { name, endpoints }: OpenVendor, par
   return await importers[name]()
 }
 
-/** Garmin sends by itself what is new; it is asked for history only. */
+/** All but Garmin, which pushes new data by itself. */
 export const POLLED: readonly VendorName[] = ['strava', 'oura', 'whoop', 'foursquare']
 
-/** What is counted in an import of this vendor. */
+/** What an import of this vendor counts. */
 export const NOUNS: Readonly<Record<VendorName, string>> = {
   strava: 'activities',
   garmin: 'activities',

@@ -1,7 +1,6 @@
-// The door. Knows what history has been fetched and what is owed, and fetches it: over hours or days, through pauses, restarts and
-// failures. Laws:
-// - one live import per athlete and vendor; asking again gives the one that runs;
-// - rows and cursor commit together: what was answered and stored is not asked for again, whatever is killed when;
+// The door. Fetches an athlete's history from a vendor, over hours or days, through pauses, restarts and failures. Laws:
+// - one live import per athlete and vendor; starting another gives the live one;
+// - rows and cursor commit together: nothing that was stored is requested again, whenever a process is killed;
 // - no request leaves during a pause; a pause ends by itself;
 // - a connection's last sync moves when an import completes, to the import's start.
 import type { Activities, Counts } from '../activities/activities.ts'
@@ -41,10 +40,10 @@ export interface ImportsParts {
   readonly ingest: SleepIngest
   readonly quota: Pick<Quota, 'forecast' | 'leave' | 'vendorState'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
-  /** Hears of what an import found that was not here before, after it was stored. */
+  /** Called after an import stored new activities. */
   readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
   readonly pollMinutes: number
-  /** No other process can have the store. */
+  /** Whether no other process can use the store. */
   readonly isAlone?: boolean
 }
 
@@ -72,7 +71,7 @@ interface ImportGauge {
   readonly value: number
 }
 
-/** How far an incremental import looks back: late uploads and edits of the last days are found. */
+/** How far an incremental import looks back, to find late uploads and edits. */
 const LOOK_BACK_MS = 7 * DAY_MS
 const KEPT_MS = 90 * DAY_MS
 
@@ -93,19 +92,19 @@ export class Imports {
     })
   }
 
-  /** Has this process run imports; declared before the bell starts. */
+  /** Makes this process run imports. Call it before the bell starts. */
   work(): Service {
     this.#worker.answer()
     return this.#worker.service
   }
 
-  /** Rings for due imports every minute and starts those that nobody asked for; declared before the bell starts. */
+  /** Every minute: rings for due imports and starts the automatic ones. Call it before the bell starts. */
   schedules(): (() => Promise<void>)[] {
     const { bell, clock } = this.#parts
     const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
     return [
       every('imports-sweep', '* * * * *', async () => {
-        // The safety net first, and whatever becomes of it, the rest.
+        // Polling must happen even if the sweep fails.
         try {
           await this.#worker.sweep()
         } finally {
@@ -121,7 +120,7 @@ export class Imports {
     const connection = await connections.find(athleteId, vendor)
     if (connection === undefined) return { outcome: 'not_connected' }
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
-    // Without a complete sync there is nothing to add to.
+    // An incremental import needs a complete sync to build on.
     const type = connection.lastSyncAt === null ? 'full' : wish.type
     const wanted = { athleteId, vendor, type, restart: wish.restart ?? false, connectedAt: connection.connectedAt }
     const job = await this.#store.create(newId(), wanted, clock.now())
@@ -130,17 +129,17 @@ export class Imports {
       return { outcome: 'new', job }
     }
     const live = await this.#store.live(wanted)
-    // It ended between the two looks: then there is room for another one.
+    // The live one ended between the two statements, so a new one can be created.
     return live === undefined ? await this.start(athleteId, vendor, wish) : { outcome: 'running', job: live }
   }
 
-  /** Connecting starts a full import; afterwards what is new is looked for every so often. */
+  /** Starts the automatic imports: a full one after connecting, then incremental ones at intervals. */
   async poll(): Promise<void> {
     for (const { athleteId, vendor } of await dueForImport(this.#parts, this.#store))
       await this.start(athleteId, vendor, { type: 'incremental' })
   }
 
-  /** What Garmin sent, asked for or not; in the caller's transaction. */
+  /** Stores what Garmin pushed, requested or not, in the caller's transaction. */
   async pushed(athleteId: string, summaries: readonly GarminSummary[], tx: Queryable): Promise<void> {
     await storePushed(tx, this.#parts, { athleteId, summaries, heardAt: this.#parts.clock.now() })
   }
@@ -155,7 +154,7 @@ export class Imports {
     return job && (await this.view(job))
   }
 
-  /** The ids of those that have not ended. */
+  /** The ids of the athlete's imports that have not ended. */
   async underWay(athleteId: string): Promise<string[]> {
     return await this.#store.underWay(athleteId)
   }
@@ -170,7 +169,7 @@ export class Imports {
     }))
   }
 
-  /** What is told about it. */
+  /** The import as the API shows it. */
   async view(job: ImportJob): Promise<ImportView> {
     const { accounts, activities, clock } = this.#parts
     const counts = await this.#counts(job)
@@ -193,14 +192,14 @@ export class Imports {
     }
   }
 
-  /** Nights and check-ins are whole when they are listed. */
+  /** Only Strava has details and photos: elsewhere a listed item is complete. */
   async #counts({ athleteId, vendor, cursor }: ImportJob): Promise<Counts> {
     if (vendor === 'strava') return await this.#parts.activities.counts(athleteId, vendor)
     const listed = cursor.activities_imported
     return { listed, detailed: listed, parked: 0, photosOwed: 0, photosSynced: 0 }
   }
 
-  /** When the details and photos that are owed will be here, the other athletes' imports considered. */
+  /** When the missing details and photos will be here, taking the other athletes' imports into account. */
   async #eta(job: ImportJob, { listed, detailed, parked, photosOwed }: Counts): Promise<number | undefined> {
     if (job.total === undefined || job.status === 'completed' || job.status === 'failed' || job.vendor !== 'strava')
       return undefined
@@ -234,7 +233,7 @@ export class Imports {
       job,
     )
     const ending = await runImporter(run, open, this.#parts)
-    // Who waits for the vendor to send wants no permit.
+    // An import that waits for the vendor to push needs no permit, so it gives up its turn.
     if (ending.ending !== 'paused' || ending.cause === 'push')
       await quota.leave({ vendor: job.vendor, athleteId: job.athleteId, rank: 2 })
     return ending

@@ -1,4 +1,4 @@
-// The life of an import. Written once: the types, the CHECKs and guard of the migration, the page and the matrix test come from it.
+// The lifecycle of an import. The types, the migration's CHECKs and guard, the documentation and the matrix test come from it.
 import { defineLifecycle } from '../kernel/lifecycle.ts'
 
 export const importLifecycle = defineLifecycle({
@@ -8,19 +8,35 @@ export const importLifecycle = defineLifecycle({
   states: {
     queued: { means: 'waits for a worker' },
     started: { means: 'a worker is fetching', set: ['lease_owner', 'lease_expires_at'] },
-    rate_limited: { means: 'waits until `retry_after`: for the budget, or for a vendor in trouble', set: ['retry_after'] },
-    completed: { means: 'everything that was to be fetched is stored', final: true },
-    failed: { means: 'cannot go on without a person; its cursor is taken over by the next one', final: true, set: ['error'] },
+    rate_limited: {
+      means:
+        'waits until `retry_after`: for quota, for the budget service, for a vendor that fails or is still sending, or after a fault of Paceline',
+      set: ['retry_after'],
+    },
+    completed: { means: 'everything is stored, except what `problems` names', final: true },
+    failed: {
+      means: 'ended before it was complete; the next full import of the connection goes on from its cursor',
+      final: true,
+      set: ['error'],
+    },
   },
   moves: {
-    claim: { from: ['queued', 'rate_limited'], to: 'started', when: 'a worker takes it, when it is due' },
-    pause: { from: ['started'], to: 'rate_limited', when: 'no permit, or the vendor is in trouble' },
-    release: { from: ['started'], to: 'queued', when: 'its lease expired, or its process shuts down' },
-    complete: { from: ['started'], to: 'completed', when: 'nothing is owed any more' },
+    claim: {
+      from: ['queued', 'rate_limited'],
+      to: 'started',
+      when: 'a worker takes it: a queued one at once, a paused one when it is due',
+    },
+    pause: {
+      from: ['started'],
+      to: 'rate_limited',
+      when: 'no permit, the vendor fails or is still sending, or Paceline has a fault',
+    },
+    release: { from: ['started'], to: 'queued', when: 'its lease expired, its process stops, or a server it needs is away' },
+    complete: { from: ['started'], to: 'completed', when: 'nothing is left to fetch' },
     fail: {
       from: ['queued', 'started', 'rate_limited'],
       to: 'failed',
-      when: 'the connection needs a new consent, or the vendor refuses',
+      when: 'the connection is gone or needs a new consent, the vendor refuses, or a fault of Paceline does not pass',
     },
   },
 })

@@ -1,6 +1,6 @@
 -- name: create
--- A new import, unless one is live. A full one goes on where the last unfinished full one of this connection stopped ($6: unless it is
--- to begin anew; $7: when it connected); one of an earlier connection may have been another account's.
+-- Creates an import, unless one is live. A full one goes on where the last failed full one stopped, if that one belongs to this connection
+-- ($7: when it connected; an earlier connection may have been another account) and $6 does not ask to start from the beginning.
 insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, created_at, updated_at)
 select $1, $2, $3, $4, 'queued', coalesce(last.sync_cursor, '{}'), last.total, $5, $5
 from (select 1) as one
@@ -23,7 +23,7 @@ select * from import_jobs where athlete_id = $1 and ($2::uuid is null or id < $2
 select * from import_jobs where id = $1 and athlete_id = $2
 
 -- name: claim
--- $4 now. One worker among all processes, and only when it is due.
+-- $4 now. One worker of all processes gets the row, and only when it is due.
 update import_jobs
 set status = 'started', epoch = epoch + 1, lease_owner = $2, lease_expires_at = $3, retry_after = null, pause = null,
     started_at = coalesce(started_at, $4), updated_at = $4
@@ -31,14 +31,14 @@ where id = $1 and (status = 'queued' or (status = 'rate_limited' and retry_after
 returning *
 
 -- name: save
--- Progress, in the transaction that stores the rows; keeps the lease. No row: the lease was lost, and the rows must not be stored either.
+-- Saves progress in the transaction that stores the rows, and renews the lease. No row: the lease was lost, so the rows must not be stored.
 update import_jobs
 set sync_cursor = $3::text::jsonb, total = $4, problems = $5::text::jsonb, lease_expires_at = $6, updated_at = $7
 where id = $1 and epoch = $2 and status = 'started'
 returning id
 
 -- name: pause
--- The cursor keeps how many faults came in a row.
+-- The cursor counts faults in a row.
 update import_jobs
 set status = 'rate_limited', retry_after = $3, pause = $4,
     sync_cursor = sync_cursor || jsonb_build_object('faults',
@@ -66,14 +66,14 @@ where id = $1 and epoch = $2 and status in ('queued', 'started', 'rate_limited')
 returning id
 
 -- name: expire
--- Workers that died: their imports wait for another one.
+-- Frees the imports of workers that died.
 update import_jobs
 set status = 'queued', lease_owner = null, lease_expires_at = null, updated_at = $1
 where status = 'started' and lease_expires_at <= $1
 returning id
 
 -- name: abandon
--- Nobody else can be at them: whoever held a lease is gone.
+-- Only for a process that has the store to itself: whoever held a lease is gone.
 update import_jobs
 set status = 'queued', lease_owner = null, lease_expires_at = null, updated_at = $1
 where status = 'started'
@@ -83,8 +83,8 @@ returning id
 select id from import_jobs where status = 'queued' or (status = 'rate_limited' and retry_after <= $1) order by created_at limit 1000
 
 -- name: unserved
--- Of these connections those that no import is at, and none has been at since $4 nor since the consent. Of the vendors in $5, a full
--- import that failed is a person's to start again. Who was looked at longest ago comes first, however that went.
+-- The connections without a live import and without one created after both $4 and the consent. For the vendors in $5 a full import that
+-- failed since the consent also counts: a person must start the next one. The connection whose last import is the oldest comes first, however that import ended.
 select c.place
 from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[])
   with ordinality as c (athlete_id, vendor, consented_at, since, place)

@@ -29,7 +29,7 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
 
 export const IMPORT_TYPES = ['full', 'incremental'] as const
 export type ImportType = (typeof IMPORT_TYPES)[number]
-/** No permit; no budget service; a vendor in trouble; a vendor that was asked to send and will; a fault of ours. */
+/** In this order: no permit; no budget service; the vendor fails; the vendor is still sending what we requested; a fault of ours. */
 export type PauseCause = 'quota' | 'budget' | 'vendor' | 'push' | 'fault'
 
 export interface ImportJob {
@@ -80,12 +80,12 @@ const jobOf = (row: Row): ImportJob => ({
   startedAt: row.started_at ?? undefined,
 })
 
-/** What a worker knows of its import; saved with the rows. */
+/** A worker's progress, saved in the transaction that stores the rows. */
 interface Progress {
   readonly cursor: Cursor
   readonly total: number | undefined
   readonly problems: readonly Problem[]
-  /** The worker is alive: nobody else takes its import until then. */
+  /** No other worker takes the import before this time. */
   readonly leaseUntil: number
 }
 
@@ -96,7 +96,7 @@ interface Wanted {
 
 interface NewImport extends Wanted {
   readonly type: ImportType
-  /** Begins anew instead of where the last unfinished one of this connection stopped. */
+  /** Starts from the beginning instead of where this connection's last unfinished import stopped. */
   readonly restart: boolean
   readonly connectedAt: Date
 }
@@ -110,7 +110,7 @@ export class JobStore {
     this.#database = database
   }
 
-  /** Undefined when one is live already. */
+  /** Undefined when the athlete already has a live import of this vendor. */
   async create(id: string, wanted: NewImport, now: number): Promise<ImportJob | undefined> {
     const { athleteId, vendor, type, restart, connectedAt } = wanted
     return await this.#one(sql.create, [id, athleteId, vendor, type, new Date(now), restart, connectedAt])
@@ -133,7 +133,7 @@ export class JobStore {
     return await this.#one(sql.claim, [id, owner, new Date(leaseUntil), new Date(now)])
   }
 
-  /** False when the lease was lost: then nothing of this transaction may stay. */
+  /** False when the lease was lost: then the caller must roll the transaction back. */
   async save(tx: Queryable, { id, epoch }: ClaimedJob, progress: Progress, now: number): Promise<boolean> {
     const { cursor, total, problems, leaseUntil } = progress
     const values = [
@@ -148,15 +148,15 @@ export class JobStore {
     return (await tx.query(sql.save, values)).length === 1
   }
 
-  async pause({ id, epoch }: ClaimedJob, until: number, cause: PauseCause, now: number): Promise<boolean> {
-    return await this.#moved(sql.pause, [id, epoch, new Date(until), cause, new Date(now)])
+  async pause({ id, epoch }: ClaimedJob, retryAt: number, cause: PauseCause, now: number): Promise<boolean> {
+    return await this.#moved(sql.pause, [id, epoch, new Date(retryAt), cause, new Date(now)])
   }
 
   async release({ id, epoch }: ClaimedJob, now: number): Promise<boolean> {
     return await this.#moved(sql.release, [id, epoch, new Date(now)])
   }
 
-  /** `andThen`: in the same transaction, if it is still this worker's to complete. */
+  /** Runs `andThen` in the same transaction, unless another worker has the import now. */
   async complete({ id, epoch }: ClaimedJob, now: number, andThen: (tx: Queryable) => Promise<void>): Promise<void> {
     await this.#database.transaction(async tx => {
       const isOurs = (await tx.query(sql.complete, [id, epoch, new Date(now)])).length === 1
@@ -168,18 +168,18 @@ export class JobStore {
     return await this.#moved(sql.fail, [id, epoch, failure.sentence, failure.code, new Date(now)])
   }
 
-  /** At the start of who has the store to itself: puts everything back that somebody was at, without waiting for leases. */
+  /** Puts every started import back without waiting for its lease; for the start of a process that has the store to itself. */
   async abandon(now: number): Promise<void> {
     await this.#database.query(sql.abandon, [new Date(now)])
   }
 
-  /** Puts imports of dead workers back, and says which are due. */
+  /** Puts the imports of dead workers back, and gives the ids of those that are due. */
   async due(now: number): Promise<string[]> {
     await this.#database.query(sql.expire, [new Date(now)])
     return (await this.#database.query<{ id: string }>(sql.due, [new Date(now)])).map(({ id }) => id)
   }
 
-  /** Those of the connections that no import is at, nor has been at for too long. `byHand`: vendors whose failed full import waits. */
+  /** The connections that need a new import: none is live, none began lately. `byHand`: vendors whose failed full import waits for a person. */
   async unserved(connections: readonly Unsynced[], byHand: readonly VendorName[]): Promise<Unsynced[]> {
     if (connections.length === 0) return []
     const rows = await this.#database.query<{ place: number }>(sql.unserved, [
@@ -192,7 +192,7 @@ export class JobStore {
     return rows.flatMap(({ place }) => connections[place - 1] ?? [])
   }
 
-  /** When the last incremental import of anybody was made. */
+  /** When the last incremental import of any athlete was created. */
   async lastPoll(vendor: VendorName): Promise<Date | undefined> {
     const [row] = await this.#database.query<{ at: Date | null }>(sql.lastPoll, [vendor])
     return row?.at ?? undefined
@@ -210,7 +210,7 @@ export class JobStore {
     return (await this.#database.query<{ id: string }>(sql.underWay, [athleteId])).map(({ id }) => id)
   }
 
-  /** A status that no import has is not among them. */
+  /** Leaves out a status that no import has. */
   async byStatus(): Promise<Map<ImportStatus, number>> {
     const rows = await this.#database.query<{ status: ImportStatus; count: number }>(sql.byStatus)
     return new Map(rows.map(({ status, count }) => [status, count]))

@@ -23,10 +23,10 @@ export function messageOf(told: Told, zone: string, now: number): string {
   return total === undefined ? 'Importing' : `Importing: ${imported} of ${total} ${noun}`
 }
 
-/** What the vendor was asked to send is on its way, or the fault is ours: nobody is rationed. */
+/** The vendor is still sending, or the fault is ours: then "Rate limited" would be false. */
 const isUnrationed = (pause: PauseCause | undefined): boolean => pause === 'push' || pause === 'fault'
 
-/** "tomorrow" only if it is another date where the athlete is. */
+/** "tomorrow" only if the date differs in the athlete's zone. */
 function whenIn(timeZone: string, at: number, now: number): string {
   const time = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at)
   const date = (instant: number): string => new Intl.DateTimeFormat('en-CA', { timeZone }).format(instant)

@@ -1,6 +1,6 @@
-// Two years of an athlete's nights, from Oura or WHOOP: read by ranges of days, newest first, and handed to the ingest that webhooks
-// feed too. A range is read whole, then committed with the cursor, which holds both edges of what was read: an import that takes a failed
-// one over first reads what happened since.
+// Two years of an athlete's nights, from Oura or WHOOP: read in ranges of days, newest first, and handed to the same ingest as webhooks. A
+// range is read whole, then committed with the cursor, which holds both ends of what was read: an import that goes on from a failed one
+// reads first what happened since.
 import { DAY_MS } from '../kernel/durations.ts'
 import type { SleepIngest, Night } from '../sleep/sleep.ts'
 import { ouraNights, whoopNights } from '../sleep/sleep.ts'
@@ -9,7 +9,7 @@ import type { Cursor } from './cursor.ts'
 import type { Ending } from './fetching.ts'
 import type { Bad, Run } from './run.ts'
 
-/** From..to in ms; days at the edges may come twice, which the ingest sees. */
+/** In ms. Days at the ends may come twice; the ingest notices that. */
 interface Range {
   readonly fromAt: number
   readonly toAt: number
@@ -23,10 +23,10 @@ type ReadNights = (run: Run, range: Range) => Promise<Read<readonly Night[]>>
 const RANGE_MS = 30 * DAY_MS
 const FULL_MS = 2 * 365 * DAY_MS
 
-/** Late uploads and edits, as for any look at what is new. */
+/** To find late uploads and edits. */
 const LOOK_BACK_MS = 7 * DAY_MS
 
-/** Reads a range and commits its nights with how far the walk has come by it. */
+/** Reads a range and commits its nights together with the cursor's new ends. */
 type Walk = (range: Range, edges: Pick<Cursor, 'from' | 'before'>) => Promise<Ending | undefined>
 
 export async function importNights(run: Run, ingest: SleepIngest, read: ReadNights): Promise<Ending> {
@@ -42,7 +42,7 @@ export async function importNights(run: Run, ingest: SleepIngest, read: ReadNigh
   )
 }
 
-/** What happened between the import that this one took over and its own start. */
+/** Reads what happened between the start of the failed import that this one goes on from and its own. */
 async function walkUp(run: Run, startedAt: number, walk: Walk): Promise<Ending | undefined> {
   for (;;) {
     const { from } = run.cursor
@@ -57,7 +57,7 @@ async function walkUp(run: Run, startedAt: number, walk: Walk): Promise<Ending |
 async function walkDown(run: Run, startedAt: number, walk: Walk): Promise<Ending | undefined> {
   const until = run.since ?? startedAt - FULL_MS
   const { from = toSeconds(startedAt), before } = run.cursor
-  // The night that ends tomorrow morning elsewhere has begun.
+  // East of UTC the local date may be tomorrow already, so the range ends a day later.
   let toAt = before === undefined ? startedAt + DAY_MS : before * 1000
   while (toAt > until) {
     const fromAt = Math.max(until, toAt - RANGE_MS)
@@ -87,7 +87,7 @@ async function store(
 export const readOura =
   (endpoints: OuraEndpoints): ReadNights =>
   async (run, { fromAt, toAt }) => {
-    // Whether the last day is included is not published.
+    // Oura does not document whether the last day is included.
     const days = { startDate: dayOf(fromAt), endDate: dayOf(toAt + DAY_MS) }
     const scores = await allPages(run, nextToken => endpoints.dailySleepRange({ ...days, nextToken }))
     if (scores.kind !== 'value') return scores

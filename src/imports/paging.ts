@@ -1,21 +1,21 @@
-// How a list that is sorted by time, newest first, is walked while things come and go in it. Pages move by `before`, not by number, so
-// that nothing shifts.
+// Reads a list that is sorted by time, newest first, while entries are added and deleted. Pages follow `before`, not a page number, so that
+// such changes shift no page.
 import type { Cursor } from './cursor.ts'
 
 interface Walked {
-  /** When the entries of the page began. */
+  /** The start times of the page's entries. */
   readonly seconds: readonly number[]
-  /** How many could not be read. */
+  /** The number of unreadable entries. */
   readonly unread: number
 }
 
-/** Nobody begins so much in one second: a list that has not moved by then does not end. */
+/** Nobody starts this many pages of activities in one second: a list that has not moved by then never ends. */
 const PAGES_MAX = 100
 
 /**
- * Where to go on after a page. `before` is one second after the oldest, so that others of the same second are not skipped; a page that
- * brings nothing older is turned by number. The end is an empty page: a short one, or one of known entries, may hide some that are not
- * shown; one of which nothing can be read is not empty.
+ * The cursor of the next page. `before` is one second after the oldest entry, so that others of the same second are not skipped; when a
+ * page brings nothing older, the page number moves instead. Only an empty page ends the list: a short page, or one of known entries, may
+ * leave out entries that are not shown, and a page whose entries are all unreadable is not empty.
  */
 export function afterPage(cursor: Cursor, { seconds, unread }: Walked): { cursor: Cursor; isLast: boolean } {
   if (seconds.length === 0 && unread === 0) return { cursor, isLast: true }

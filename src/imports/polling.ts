@@ -1,5 +1,5 @@
-// Who is to be looked at without being asked: at once who connected or consented anew, everybody else every so often. Seldom where
-// webhooks reach us; and polls are spread over the day so that all of them together stay within their share of the vendor's budget.
+// Which connections get an import by themselves: at once after a consent, the others at intervals. The interval is a day where webhooks
+// reach us. Polls are spread over the day, so that all of them together stay within their share of the vendor's budget.
 import type { Connections, Unsynced } from '../accounts/accounts.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
@@ -15,15 +15,15 @@ interface PollingParts {
   readonly pollMinutes: number
 }
 
-/** Of the day's budget, for all polling together. */
+/** The part of the day's budget that all polls together may use. */
 const POLL_SHARE = 0.2
-/** A page, and two more to see that the list ends where it does not reach back far enough. */
+/** One page, and two more where the first does not reach back far enough and the end of the list must be found. */
 const CALLS_PER_POLL = 3
 
-/** The vendors whose failed import is not tried again by itself. */
+/** The vendors whose failed import only a person starts again. */
 const BY_HAND: readonly VendorName[] = vendorNames.filter(name => vendors[name].facts.whenSpent === 'fail')
 
-/** Whose import is to be started now. */
+/** The connections whose import starts now. */
 export async function dueForImport(parts: PollingParts, store: JobStore): Promise<Unsynced[]> {
   const waiting = await Promise.all(vendorNames.map(vendor => waitingFor(vendor, parts)))
   const unserved = await store.unserved(waiting.flat(), BY_HAND)
@@ -35,7 +35,7 @@ export async function dueForImport(parts: PollingParts, store: JobStore): Promis
   return [...unserved.filter(({ isNew }) => isNew), ...chosen.flat()]
 }
 
-/** Who has waited long enough, whether or not an import is at them; the longest first. */
+/** The connections that have waited long enough, live import or not; the longest first. */
 async function waitingFor(vendor: VendorName, { clock, connections, pollMinutes }: PollingParts): Promise<Unsynced[]> {
   const now = clock.now()
   const everyMs = POLLED.includes(vendor) ? pollMinutes * MINUTE_MS : Infinity
@@ -53,7 +53,7 @@ async function pollsNow(vendor: VendorName, { clock, quota }: PollingParts, stor
   const days = pools.flatMap(({ windows }) => windows.filter(({ window }) => window === 'day'))
   const pollsPerDay = (POLL_SHARE * Math.min(...days.map(({ allowed }) => allowed))) / CALLS_PER_POLL
   if (pollsPerDay === Infinity) return Infinity
-  // Less than one a day is one in several days.
+  // A rate below one a day means one poll in several days.
   const apartMs = DAY_MS / (pollsPerDay < 1 ? pollsPerDay : Math.floor(pollsPerDay))
   const lastAt = (await store.lastPoll(vendor))?.getTime() ?? 0
   return clock.now() - lastAt < apartMs ? 0 : Math.max(1, Math.floor(MINUTE_MS / apartMs))

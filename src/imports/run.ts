@@ -1,5 +1,5 @@
-// One worker's run over one import, whatever the vendor: it asks, keeps the cursor, and commits rows and cursor together after every
-// answer, so that what was answered and stored is not asked for again. What to ask is the vendor's importer's.
+// One worker's run of one import, for any vendor: it makes requests, keeps the cursor, and commits rows and cursor together after every
+// answer, so that nothing stored is requested again. The vendor's importer decides what to request.
 import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/calls.ts'
 import type { Database, Queryable } from '../db/db.ts'
@@ -20,18 +20,18 @@ interface RunParts {
   readonly call: <T>(request: VendorRequest<T>, options: CallOptions) => Promise<AuthorisedOutcome<T>>
   readonly signal: AbortSignal
   readonly leaseMs: number
-  /** Incremental: everything since then has been looked at when the import ends. */
+  /** How far back an incremental import reads; undefined for a full one. */
   readonly since: number | undefined
 }
 
-/** How an answer is bad that is none: gone, broken, or trouble that may pass. */
+/** Why an answer has no value: gone, unreadable, or a failure that may pass. */
 export type Bad = Exclude<Fetched<unknown>, { kind: 'value' | 'end' }>
 
-/** This many failures in a row are not one activity's: the vendor is in trouble, and asking on would only use up the budget. */
+/** This many failures in a row are the vendor's, not one activity's: more requests would only use up the budget. */
 const TROUBLE_MAX = 5
 const TROUBLE_PAUSE_MS = 5 * MINUTE_MS
 
-/** Rolls the transaction back: what a worker without a lease fetched is not stored by it. */
+/** Rolls the transaction back, because a worker without its lease must store nothing. */
 class LeaseLost extends Error {}
 
 export class Run {
@@ -72,7 +72,7 @@ export class Run {
     }
   }
 
-  /** Rows and cursor together, or neither. Gives an ending when the import is another worker's now. `work` may revise the cursor. */
+  /** Commits rows and cursor together, or neither. Gives an ending when another worker has the import now. `work` may give another cursor. */
   async commit(
     cursor: Cursor,
     work: (tx: Queryable) => Promise<Cursor | undefined> = () => Promise.resolve(undefined),
@@ -95,35 +95,35 @@ export class Run {
     }
   }
 
-  /** Told to the athlete with the next commit, and blocks nothing. */
+  /** Notes problems for the athlete; they are saved with the next commit and stop nothing. */
   notice(...problems: readonly Problem[]): void {
     const known = new Set(this.problems.map(({ externalId }) => externalId))
     this.problems = [...this.problems, ...problems.filter(({ externalId }) => !known.has(externalId))]
   }
 
-  /** Entries of a page that could not be read. */
+  /** Notes the entries of a page that could not be read. */
   noticeBroken(broken: readonly Broken[]): void {
     this.notice(...broken.flatMap(({ id, reason }) => (id === undefined ? [] : [{ externalId: id, reason }])))
   }
 
   restIfTroubled(): Ending | undefined {
     if (this.cursor.trouble < TROUBLE_MAX) return undefined
-    return { ending: 'paused', until: this.now() + TROUBLE_PAUSE_MS, cause: 'vendor' }
+    return { ending: 'paused', retryAt: this.now() + TROUBLE_PAUSE_MS, cause: 'vendor' }
   }
 
-  /** Without `what` nothing can go on: wait, and ask for the same again; or fail, where asking again cannot help. */
+  /** The import cannot go on without `what`: it pauses and requests it again, or fails where that cannot help. */
   async stuck(answer: Bad, what: string): Promise<Ending> {
     if (answer.kind === 'broken') return this.refused(`${this.#parts.facts.title} refuses ${what}: ${answer.reason}.`)
     const lost = await this.commit({ ...this.cursor, trouble: this.cursor.trouble + 1 })
     const waitMs = Math.min(this.cursor.trouble * 60_000, TROUBLE_PAUSE_MS)
-    return lost ?? { ending: 'paused', until: this.now() + waitMs, cause: 'vendor' }
+    return lost ?? { ending: 'paused', retryAt: this.now() + waitMs, cause: 'vendor' }
   }
 
   refused(sentence: string): Ending {
     return { ending: 'failed', code: 'PACE_VENDOR_REFUSED', sentence }
   }
 
-  /** A full import that found nothing may have asked too early: the next one must be full again. */
+  /** A full import that found nothing may have come too early, so it sets no sync time and the next one is full again. */
   completed(isEmpty: boolean): Ending {
     return { ending: 'completed', syncedAt: this.since === undefined && isEmpty ? undefined : this.job.startedAt }
   }

@@ -1,6 +1,6 @@
-// One run over an athlete's Strava history, from where the cursor stands to the next pause or the end. The list comes first, newest
-// first, so that everything is there to see within one window; then one detail request per activity, then photos, then once more what
-// failed in passing.
+// One run over an athlete's Strava history, from the cursor to the next pause or the end. The list comes first, newest first, so that every
+// activity is visible within one window; then one detail request per activity, then photos, then a second try for what failed in a way
+// that may pass.
 import type { Activities, Stored } from '../activities/activities.ts'
 import type { Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
@@ -26,7 +26,7 @@ interface StravaImportParts {
 
 const BATCH = 50
 const FAILED_PAUSE_MS = DAY_MS
-/** Less than from one quarter to the next. */
+/** Less than a quarter of an hour, so that every window has a new look. */
 const RELIST_MS = 10 * MINUTE_MS
 const VENDOR = 'strava'
 const PHASES = ['list', 'details', 'photos', 'again'] as const satisfies readonly Phase[]
@@ -48,7 +48,7 @@ export class StravaImport {
   async run(): Promise<Ending> {
     const renewed = this.#isResumed() ? await this.#newestPages() : undefined
     if (renewed !== undefined) return renewed
-    // What a renewed list brought owes its detail, however far the import was.
+    // Activities that a later look at the list brought need details, however far the import was.
     for (const phase of this.#run.cursor.phase === 'list' ? PHASES : PHASES.slice(1)) {
       const ending = await this.#phase(phase)
       if (ending !== undefined) return ending
@@ -56,7 +56,7 @@ export class StravaImport {
     return this.#run.completed(this.#run.total === 0)
   }
 
-  /** Some pauses are short and many: what is new can wait for a while. An incremental one that is still listing will see it. */
+  /** Whether to read the newest pages again: not after every short pause, and not while an incremental import still lists. */
   #isResumed(): boolean {
     const { phase, before, listedAt = 0 } = this.#run.cursor
     if (this.#run.now() - listedAt * 1000 < RELIST_MS) return false
@@ -98,7 +98,7 @@ export class StravaImport {
     return Math.floor(this.#run.now() / 1000)
   }
 
-  /** What cannot be read is there all the same. */
+  /** Unreadable entries count too: they exist. */
   #seen({ items, broken }: Page<StravaActivity>): readonly string[] {
     const { cursor, since } = this.#run
     return since === undefined ? [] : [...new Set([...cursor.seen, ...[...items, ...broken].flatMap(({ id }) => id ?? [])])]
@@ -109,7 +109,7 @@ export class StravaImport {
     return since !== undefined && items.some(({ start_date }) => Date.parse(start_date) < since)
   }
 
-  /** An import that lasts days shows what was added meanwhile at each resume: page by page, until one reaches what is known. */
+  /** Reads what was added since the last run, newest pages first, until a page reaches a known activity. */
   async #newestPages(): Promise<Ending | undefined> {
     let place = readCursor({})
     for (;;) {
@@ -119,7 +119,7 @@ export class StravaImport {
       const { items, broken } = answer.value
       const { lost, fresh } = await this.#storePage(answer.value, { ...this.#run.cursor, listedAt: this.#seconds() })
       const next = afterPage(place, { seconds: items.map(secondOf), unread: broken.length })
-      // The second at the edge of two pages is on both.
+      // Activities of the second where two pages meet are on both.
       const isKnown = (one: StravaActivity): boolean => !fresh.includes(one.id) && secondOf(one) + 1 !== place.before
       if (lost !== undefined || next.isLast || items.some(isKnown)) return lost
       place = next.cursor
@@ -144,7 +144,7 @@ export class StravaImport {
     return { lost, fresh }
   }
 
-  /** What a renewed list should have shown and did not may have been deleted, or moved: its detail tells. */
+  /** An activity that the list should show and does not may be deleted or have moved: its detail is requested to find out. */
   async #listed(): Promise<Ending | undefined> {
     const { since, athleteId } = this.#run
     if (since === undefined) return undefined
@@ -156,7 +156,7 @@ export class StravaImport {
     })
   }
 
-  /** Of a full import, all there are; of an incremental one, those that it brings. */
+  /** The total of a full import is all activities; that of an incremental one, those that it brings. */
   async #count(tx: Queryable): Promise<void> {
     const { athleteId, since, cursor } = this.#run
     const { listed, detailed, parked } = await this.#activities.counts(athleteId, VENDOR, tx)
@@ -177,7 +177,7 @@ export class StravaImport {
     }
   }
 
-  /** A poll asks again for what failed after a day; a full import for everything. */
+  /** An incremental import requests what failed again after a day; a full one requests everything. */
   #failedBefore(): Date | undefined {
     return this.#run.since === undefined ? undefined : new Date(this.#run.now() - FAILED_PAUSE_MS)
   }
@@ -191,11 +191,11 @@ export class StravaImport {
     }
     const { withoutPhotos, laterPhotos } = this.#run.cursor
     const others = withoutPhotos.filter(externalId => !laterPhotos.includes(externalId))
-    // Also those of the details that came only now.
+    // The details that came only now may have photos too.
     return (await this.#run.commit({ ...this.#run.cursor, withoutPhotos: others, laterPhotos: [] })) ?? (await this.#photos())
   }
 
-  /** One detail. `onTrouble`: what to do when it failed in passing. */
+  /** Fetches one detail. `onTrouble`: what to do after a failure that may pass. */
   async #detail(
     externalId: string,
     onTrouble: (reason: string) => Promise<Ending | undefined>,
@@ -216,20 +216,20 @@ export class StravaImport {
     }
     return await this.#store(externalId, settled, async tx => {
       const stored = await this.#activities.storeDetails(tx, this.#run.athleteId, VENDOR, [answer.value])
-      // One that was edited had been imported before.
+      // An edited activity was counted before.
       const imported = [...stored.values()].filter(what => what === 'inserted').length
       return { ...settled, activities_imported: cursor.activities_imported + imported }
     })
   }
 
-  /** One that the database does not take must not hold up the others: the fault is told, and the athlete. */
+  /** An activity that the database refuses must not stop the others: the log has the fault, the athlete sees a problem. */
   async #store(externalId: string, settled: Cursor, work: (tx: Queryable) => Promise<Cursor>): Promise<Ending | undefined> {
     try {
       return await this.#run.commit(settled, work)
     } catch (error) {
       if (error instanceof PacelineError) throw error
       tell('paceline:fault', { where: 'imports', error })
-      return await this.#problem(externalId, 'it cannot be stored', settled)
+      return await this.#problem(externalId, 'Paceline could not store it', settled)
     }
   }
 
@@ -273,13 +273,13 @@ export class StravaImport {
     return (await this.#park(externalId, 'photos', next)) ?? this.#run.restIfTroubled()
   }
 
-  /** Asked once more at the end, which then says why it fails. */
+  /** To be requested once more at the end; a second failure becomes a problem. */
   async #later(externalId: string): Promise<Ending | undefined> {
     const { later, trouble } = this.#run.cursor
     return await this.#run.commit({ ...this.#run.cursor, later: [...later, externalId], trouble: trouble + 1 })
   }
 
-  /** Keeps its summary, is told to the athlete, and blocks nothing. */
+  /** The activity keeps its summary, the athlete sees the problem, and the import goes on. */
   async #problem(externalId: string, reason: string, cursor: Cursor): Promise<Ending | undefined> {
     this.#run.notice({ externalId, reason })
     return await this.#park(externalId, 'detail', cursor)

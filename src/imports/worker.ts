@@ -1,5 +1,5 @@
-// Runs due imports, some at a time. The bell only says which row to look at; the claim decides. A run goes on until a pause or the end,
-// far longer than a bell may be kept waiting, so it is started here and left to itself; a shutdown puts it back.
+// Runs due imports, a few at a time. The bell only says which row to look at; the claim decides. A run lasts until a pause or the end, far
+// longer than a bell's answer may take, so it is started here without waiting for it. A shutdown puts its import back.
 import type { Bell } from '../bell/bell.ts'
 import type { Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
@@ -17,9 +17,9 @@ interface WorkerParts {
   readonly clock: Clock
   /** Names this process among those that share the database. */
   readonly owner: string
-  /** No other process can have the store: who held a lease before is gone. */
+  /** Whether no other process can use the store: then every lease found at the start is a dead worker's. */
   readonly isAlone?: boolean | undefined
-  /** The history is complete up to then: told in the transaction that completes the import. */
+  /** Records that the history is complete up to `at`, in the transaction that completes the import. */
   readonly synced: (tx: Queryable, job: ImportJob, at: Date) => Promise<void>
   /** Fetches until the import pauses or ends. */
   readonly run: (job: ImportJob, leaseMs: number, signal: AbortSignal) => Promise<Ending>
@@ -27,9 +27,10 @@ interface WorkerParts {
 
 /** Longer than a call with its retry may take (real time). */
 const LEASE_MS = 120_000
-/** With pauses that double from a minute to an hour: about five hours. */
+/** About five hours, with pauses that double from a minute to an hour. */
 const FAULTS_MAX = 10
-const FAULTY = 'Paceline itself fails at this import; the log says why. What was fetched is kept: start it again after an update.'
+const FAULTY =
+  'Paceline has an error of its own in this import; the log says which. What was fetched is kept: update Paceline and start the import again.'
 /** Imports at a time in one process; they share the vendors' budget anyway. */
 const AT_ONCE = 8
 
@@ -51,12 +52,12 @@ export class ImportWorker {
     this.#parts = parts
   }
 
-  /** Has this process run imports; declared before the bell starts. */
+  /** Makes this process run imports. Call it before the bell starts. */
   answer(): void {
     this.#parts.bell.answer(IMPORT_BELL, jobId => this.#wake(jobId))
   }
 
-  /** The safety net: rings for every due row, whatever became of its bell. */
+  /** Rings for every due row, in case its bell was lost. */
   async sweep(): Promise<void> {
     const { store, bell, clock } = this.#parts
     for (const id of await store.due(clock.now())) await bell.ring(IMPORT_BELL, id, clock.now())
@@ -82,7 +83,7 @@ export class ImportWorker {
     }
   }
 
-  /** What passes (a shutdown, a server that is away) is taken up again at once; a fault of ours more and more seldom, and not for ever. */
+  /** A shutdown or a server that is away puts the import back at once. A fault of ours pauses it, longer each time, and fails it at last. */
   async #broken(job: ImportJob, error: unknown): Promise<void> {
     const { store, clock } = this.#parts
     if (this.#stopping.aborted || error instanceof PacelineError) {
@@ -91,14 +92,14 @@ export class ImportWorker {
     }
     const { faults } = job.cursor
     if (faults >= FAULTS_MAX) await this.#end(job, { ending: 'failed', code: 'PACE_INTERNAL', sentence: FAULTY })
-    else await this.#end(job, { ending: 'paused', until: clock.now() + Math.min(2 ** faults, 60) * 60_000, cause: 'fault' })
+    else await this.#end(job, { ending: 'paused', retryAt: clock.now() + Math.min(2 ** faults, 60) * 60_000, cause: 'fault' })
   }
 
   async #end(job: ImportJob, ending: Ending): Promise<void> {
     const { store, bell, clock, synced } = this.#parts
     if (ending.ending === 'paused') {
-      await store.pause(job, ending.until, ending.cause, clock.now())
-      await bell.ring(IMPORT_BELL, job.id, ending.until)
+      await store.pause(job, ending.retryAt, ending.cause, clock.now())
+      await bell.ring(IMPORT_BELL, job.id, ending.retryAt)
     }
     if (ending.ending === 'failed') await store.fail(job, ending, clock.now())
     if (ending.ending === 'completed') {

@@ -78,7 +78,9 @@ export function importsGarminContract(name: string, open: () => Promise<Database
         const view = await started(the, process)
         await process.stop()
         assert.equal(view.message, 'Completed: no new activities')
-        assert.deepEqual(view.problems, [{ externalId: 'history', reason: 'Garmin says that it has sent this history before' }])
+        assert.deepEqual(view.problems, [
+          { externalId: 'history', reason: 'Garmin says that it has sent this history before, and it sends nothing twice' },
+        ])
         assert.equal(await lastSyncOf(the), null)
       })
     })
