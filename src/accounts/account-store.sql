@@ -35,7 +35,7 @@ order by id
 limit $3;
 
 -- name: revokeToken
--- The row stays, so that the store can still tell since when a token opens nothing; no route shows it.
+-- The row stays, with the time of its revocation; no route shows it.
 update api_token set revoked_at = $3
 where id = $2 and athlete_id = $1 and revoked_at is null
 returning id;
@@ -46,7 +46,7 @@ from api_token
 where token_hash = $1 and revoked_at is null;
 
 -- name: createLink
--- No row when there is no such athlete; without one ($2 null) it is the operator's.
+-- No row when there is no such athlete. $2 null: a link for the operator.
 insert into sign_in_link (token_hash, athlete_id, expires_at)
 select $1, $2, $3
 where $2::uuid is null or exists (select from athlete where id = $2)

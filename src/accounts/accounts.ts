@@ -1,5 +1,5 @@
-// Athletes and how they, and the operator, prove who they are: API tokens, the two tokens of the installation, sign-in links
-// and the sessions they open. Secrets are shown once and kept as hashes. What an identity may do is decided in http/.
+// Athletes, and how they and the operator prove who they are: API tokens, the installation's two tokens, sign-in links and the sessions
+// these open. Secrets are shown once and stored as hashes. What an identity may do is decided in http/.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
@@ -33,7 +33,7 @@ export type Identity =
   | { readonly kind: 'athlete'; readonly athleteId: string }
 
 interface Page {
-  /** The last id of the page before; undefined for the first. */
+  /** The last id of the previous page; undefined for the first page. */
   readonly after?: string | undefined
   readonly limit: number
 }
@@ -101,7 +101,7 @@ export class Accounts {
     return await this.#database.query<Athlete>(sql.listAthletes, [after ?? null, limit])
   }
 
-  /** What the athlete said; undefined when nothing. */
+  /** The time zone that the athlete set, if any. */
   async timezoneOf(athleteId: string): Promise<string | undefined> {
     const [row] = await this.#database.query<{ timezone: string | null }>(sql.timezone, [athleteId])
     return row?.timezone ?? undefined
@@ -111,7 +111,7 @@ export class Accounts {
     return (await this.#database.query(sql.athleteExists, [id])).length > 0
   }
 
-  /** The token is given here and never again. No such athlete: undefined. */
+  /** The only time that the token is shown. Undefined when there is no such athlete. */
   async createToken(athleteId: string): Promise<{ id: string; token: string } | undefined> {
     const token = `pace_${this.#secret()}`
     const values = [this.#newId(), athleteId, hashOf(token), new Date(this.#clock.now())]
@@ -124,28 +124,28 @@ export class Accounts {
     return rows.map(row => ({ id: row.id, createdAt: row.created_at }))
   }
 
-  /** False when the athlete has no such token, or no longer. */
+  /** False when the athlete has no such token, or it was revoked before. */
   async revokeToken(athleteId: string, id: string): Promise<boolean> {
     return (await this.#database.query(sql.revokeToken, [athleteId, id, new Date(this.#clock.now())])).length > 0
   }
 
   async identify(token: string): Promise<Identity | undefined> {
     const hash = hashOf(token)
-    // Both are compared always, in constant time: how long it takes says nothing about how much was right.
+    // Both are always compared, in constant time, so that the duration says nothing about how much of a guess was right.
     const [known] = this.#installation.filter(each => timingSafeEqual(each.hash, hash))
     if (known !== undefined) return known.identity
     const [row] = await this.#database.query<{ athlete_id: string }>(sql.athleteOfToken, [hash])
     return row && identityOf(row.athlete_id)
   }
 
-  /** The token of a link that signs in once, as an athlete or, given none, as the operator. No such athlete: undefined. */
+  /** The token of a link that signs in once: as the athlete, or as the operator for null. Undefined when there is no such athlete. */
   async createSignInLink(athleteId: string | null): Promise<string | undefined> {
     const token = this.#secret()
     const created = await this.#database.query(sql.createLink, [hashOf(token), athleteId, this.#realTime(LINK_MS)])
     return created.length > 0 ? token : undefined
   }
 
-  /** Opens a session and gives its secret; undefined when the link is unknown, used or expired. */
+  /** Opens a session and gives its secret. Undefined when the link is unknown, used or expired. */
   async signIn(linkToken: string): Promise<string | undefined> {
     return await this.#database.transaction(async tx => {
       const [link] = await tx.query<{ athlete_id: string | null }>(sql.useLink, [hashOf(linkToken), this.#realTime()])
@@ -165,7 +165,7 @@ export class Accounts {
     await this.#database.query(sql.endSession, [hashOf(session)])
   }
 
-  /** Forgets links and sessions that no longer open anything. */
+  /** Deletes expired links and sessions. */
   async prune(): Promise<void> {
     await this.#database.query(sql.pruneLinks, [this.#realTime()])
     await this.#database.query(sql.pruneSessions, [this.#realTime()])
@@ -175,7 +175,7 @@ export class Accounts {
     return Buffer.from(this.#random.bytes(32)).toString('base64url')
   }
 
-  /** Links and cookies live on real time also where the clock is scaled: a browser knows no other. */
+  /** Links and cookies use real time even when the clock is scaled, because browsers do. */
   #realTime(afterMs = 0): Date {
     return new Date(this.#clock.realAt(this.#clock.now()) + afterMs)
   }

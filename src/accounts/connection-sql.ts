@@ -1,4 +1,4 @@
-// The statements of connections, shared by those who connect, refresh and erase.
+// The SQL of connections, shared by connections, tokens and erasure.
 import { loadQueries } from '../db/db.ts'
 
 export const connectionSql = loadQueries(new URL('connection-store.sql', import.meta.url), [

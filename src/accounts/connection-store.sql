@@ -3,7 +3,7 @@ insert into oauth_state (state_hash, athlete_id, vendor, code_verifier, expires_
 values ($1, $2, $3, $4, $5);
 
 -- name: useState
--- Once: of two callbacks with one state, one gets the row.
+-- A state works once: of two callbacks with it, one gets the row.
 delete from oauth_state
 where state_hash = $1 and vendor = $2 and expires_at > $3
 returning athlete_id, code_verifier;
@@ -73,13 +73,13 @@ where vendor = $1 and vendor_athlete_id = $2
 returning athlete_id;
 
 -- name: synced
--- Never back.
+-- The time never moves back.
 update connection
 set last_sync_at = greatest(last_sync_at, $3)
 where athlete_id = $1 and vendor = $2;
 
 -- name: claimRefresh
--- The right to refresh, for one caller among all processes: only the version that was seen, and only when no lease is held ($3 now).
+-- Gives one caller of all processes the right to refresh: only for the version it saw, and only while no lease is held ($3 now).
 update connection
 set refresh_epoch = refresh_epoch + 1, refresh_lease_until = $4
 where id = $1 and token_version = $2 and status = 'active' and (refresh_lease_until is null or refresh_lease_until <= $3)
@@ -99,7 +99,7 @@ set refresh_lease_until = null
 where id = $1 and refresh_epoch = $2;
 
 -- name: needsReauth
--- Once: later refusals find the state already there.
+-- Happens once: later refusals find the state already set.
 update connection
 set status = 'needs_reauth', refresh_lease_until = null
 where id = $1 and token_version = $2 and status = 'active'

@@ -1,6 +1,6 @@
-// How an athlete connects to a vendor, calls it and parts from it. Consent is bound to the athlete by a random state that works
-// once; what was granted is kept beside what is needed; parting revokes at the vendor, deletes that vendor's data everywhere and
-// leaves a receipt. Whether a call may be made is quota's business, what it means vendors'.
+// An athlete's connections to vendors: consent, the authorised call, revocation. A random state that works once binds a consent to its
+// athlete. A connection stores the granted scopes, so that the missing ones can be named. Quota decides whether a call may be made, vendors
+// what its answer means, erasure what is deleted.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import { MINUTE_MS } from '../kernel/durations.ts'
@@ -37,16 +37,16 @@ export interface Unsynced {
   readonly athleteId: string
   readonly vendor: VendorName
   readonly consentedAt: Date
-  /** Which of the two times it was measured by. */
+  /** Which of the two thresholds applied. */
   readonly since: Date
-  /** Never complete, or not since the last consent. */
+  /** Its data was never complete, or not since the last consent. */
   readonly isNew: boolean
 }
 
-/** How long a connection may go without being looked at, as times before which it was too long ago. */
+/** A connection is due for a poll when its data was last complete before one of these times. */
 interface PollThresholds {
   readonly before: number
-  /** For those of which a webhook was heard since `heardSince`. */
+  /** In place of `before` for a connection whose webhook was heard since `heardSince`. */
   readonly beforeIfHeard: number
   readonly heardSince: number
 }
@@ -58,7 +58,7 @@ interface ConnectionsParts {
   readonly newId: NewId
   readonly calls: Calls
   readonly box: SecretBox
-  /** Undefined where the operator gave no credentials. */
+  /** Undefined when the operator gave no credentials. */
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly publicUrl: () => string
 }
@@ -66,16 +66,16 @@ interface ConnectionsParts {
 export type Consent =
   | { readonly outcome: 'connected'; readonly connectionId: string }
   | { readonly outcome: 'denied' }
-  /** The account is another athlete's, or the athlete has another account of this vendor connected. */
+  /** The account belongs to another athlete, or the athlete has connected another account of this vendor. */
   | { readonly outcome: 'already_connected' }
   /** The state is unknown, used or expired. */
   | { readonly outcome: 'expired' }
   | { readonly outcome: 'failed'; readonly reason: string }
 
-/** How an authorised call ended: as any call, or without a token. */
+/** How an authorised call ended: as any call, or not sent for want of a token. */
 export type AuthorisedOutcome<T> = CallOutcome<T> | { readonly outcome: 'needs_reauth' } | { readonly outcome: 'not_connected' }
 
-/** A person reads, ticks and clicks; real time, also where ours is scaled. */
+/** Time for a person to read and click; real time even when the clock is scaled. */
 const STATE_MS = 15 * MINUTE_MS
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
@@ -99,7 +99,7 @@ export class Connections {
     this.#tokens = new Tokens(parts)
   }
 
-  /** Where the athlete gives consent; undefined when the vendor has no credentials here. */
+  /** The URL where the athlete gives consent. Undefined when the operator gave no credentials. */
   async start(athleteId: string, name: VendorName, { write = false } = {}): Promise<string | undefined> {
     const { box, database, random, vendor } = this.#parts
     const open = vendor(name)
@@ -116,7 +116,7 @@ export class Connections {
     })
   }
 
-  /** What the vendor sent the athlete back with. */
+  /** Completes a consent with the query that the vendor sent the athlete back with. */
   async finish(name: VendorName, query: Readonly<Record<string, string | undefined>>): Promise<Consent> {
     const open = this.#parts.vendor(name)
     const callback = open?.oauth.callback(query)
@@ -157,12 +157,12 @@ export class Connections {
     return (await this.list(athleteId)).find(connection => connection.vendor === vendor)
   }
 
-  /** The athletes whom this vendor can be asked for. */
+  /** The athletes with an active connection to this vendor. */
   async active(vendor: VendorName): Promise<string[]> {
     return (await this.#parts.database.query<{ athlete_id: string }>(sql.active, [vendor])).map(row => row.athlete_id)
   }
 
-  /** Active ones that were not complete for too long, never, or not since the last consent; the longest first. */
+  /** Active connections that were last complete too long ago, never, or not since the last consent; the longest wait first. */
   async unsynced(vendor: VendorName, { before, beforeIfHeard, heardSince }: PollThresholds): Promise<Unsynced[]> {
     type Row = { athlete_id: string; consented_at: Date; since: Date; is_new: boolean }
     const times = [before, heardSince, beforeIfHeard].map(at => new Date(at))
@@ -176,19 +176,19 @@ export class Connections {
     }))
   }
 
-  /** A webhook of this account reached us; whose it is, if anybody's. */
+  /** Records that a webhook of this account reached us. Gives its athlete, if it has one. */
   async heard(vendor: VendorName, vendorAthleteId: string): Promise<string | undefined> {
     const now = new Date(this.#parts.clock.now())
     const [row] = await this.#parts.database.query<{ athlete_id: string }>(sql.heard, [vendor, vendorAthleteId, now])
     return row?.athlete_id
   }
 
-  /** The data is complete up to `at`; in the transaction that says so. */
+  /** Records that the data is complete up to `at`, in the caller's transaction. */
   async synced(tx: Queryable, athleteId: string, vendor: VendorName, at: Date): Promise<void> {
     await tx.query(sql.synced, [athleteId, vendor, at])
   }
 
-  /** The authorised call: with the token, refreshed when it has to be, and once more when the vendor refuses it. */
+  /** Makes a call with the token, which is refreshed when it has expired. If the vendor refuses the token, refreshes it and calls once more. */
   async call<T>(connectionId: string, request: VendorRequest<T>, options: CallOptions): Promise<AuthorisedOutcome<T>> {
     const first = await this.#tokens.token(connectionId)
     if (first.outcome !== 'ready') return withoutToken(first)
@@ -199,12 +199,12 @@ export class Connections {
     return await this.#parts.calls.call(bearing(request, second.token.accessToken), options)
   }
 
-  /** Forgets consents that nobody came back from. */
+  /** Deletes the states of consents that were never completed. */
   async prune(): Promise<void> {
     await this.#parts.database.query(sql.pruneStates, [this.#realTime()])
   }
 
-  /** Revokes at the vendor as far as it can be asked; the data goes whatever it answers. */
+  /** Revokes the access at the vendor, where it has a way to. The outcome is ignored: the data is deleted either way. */
   async revoke(connectionId: string, name: VendorName, athleteId: string): Promise<void> {
     const answer = await this.#tokens.token(connectionId)
     if (answer.outcome !== 'ready') return
@@ -240,7 +240,7 @@ export class Connections {
   }): Promise<Consent> {
     const { box, clock, database, newId } = this.#parts
     const { grant } = kept
-    // Tokens are bound to their row: a renewed consent keeps the row, so its id must be known before they are sealed.
+    // Tokens are sealed with their row's id, and a renewed consent keeps its row, so the id must be known first.
     const [existing] = await database.query<{ id: string }>(sql.idOf, [kept.athleteId, kept.open.name])
     const id = existing?.id ?? newId()
     const refresh = grant.refreshToken === undefined ? null : box.seal(grant.refreshToken, id)

@@ -1,5 +1,5 @@
-// The Eraser port: every room that keeps data of an athlete says which tables, and deletes what a vendor delivered to one.
-// engine.ts gathers them; a test checks that no table with an athlete column is forgotten.
+// The Eraser port: every room that stores data of athletes names its tables and deletes what one vendor delivered for one athlete.
+// engine.ts collects the erasers; a test checks that every table with an athlete column is covered.
 import type { Queryable } from '../db/db.ts'
 
 export interface Whose {
@@ -11,16 +11,16 @@ export interface Whose {
 
 export interface Eraser {
   readonly tables: readonly string[]
-  /** Deletes inside the caller's transaction, so that all rooms forget together; gives the rows deleted by table. */
+  /** Deletes inside the caller's transaction, so that all rooms delete together. Gives the number of deleted rows by table. */
   erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
 }
 
-/** Tables that hold who somebody is, not what a vendor delivered, and why no eraser clears them. */
+/** Tables without data from a vendor, and why no eraser clears them. */
 export const identityTables: Readonly<Record<string, string>> = {
   api_token: "the athlete's own access to Paceline",
   sign_in_link: "the athlete's own access to Paceline",
   session: "the athlete's own access to Paceline",
-  connection: 'removed by parting itself, with the data',
+  connection: 'removed by the disconnect itself, with the data',
   oauth_state: 'a consent under way, which expires by itself',
   deletion_receipt: 'the proof that the data is gone',
 }

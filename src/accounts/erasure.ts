@@ -1,5 +1,5 @@
-// Parting from a vendor: all rooms forget together, in one transaction with the receipt that says so. Three causes: the athlete
-// disconnects here, they deauthorise us there, or the data has reached the age up to which it may be kept.
+// Deletes a vendor's data of an athlete in all rooms, in one transaction with the receipt. Three causes: the athlete disconnects here, they
+// withdraw their consent at the vendor, or the data is older than its retention.
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
@@ -25,7 +25,7 @@ interface ErasureParts {
   readonly newId: NewId
   readonly connections: Connections
   readonly erasers: readonly Eraser[]
-  /** For how many days a vendor's data is kept; undefined: for ever. */
+  /** How many days a vendor's data is kept; undefined: for ever. */
   readonly retentionDays: (vendor: VendorName) => number | undefined
 }
 
@@ -41,7 +41,7 @@ export class Erasure {
     const [connection] = await this.#parts.database.query<{ id: string }>(sql.idOf, [athleteId, vendor])
     if (connection === undefined) return undefined
     await this.#parts.connections.revoke(connection.id, vendor, athleteId)
-    return await this.#part({ athleteId, vendor }, 'disconnected')
+    return await this.#erase({ athleteId, vendor }, 'disconnected')
   }
 
   /** The vendor says that the athlete has withdrawn their consent. */
@@ -50,10 +50,10 @@ export class Erasure {
       vendor,
       vendorAthleteId,
     ])
-    return row && (await this.#part({ athleteId: row.athlete_id, vendor }, 'deauthorised'))
+    return row && (await this.#erase({ athleteId: row.athlete_id, vendor }, 'deauthorised'))
   }
 
-  /** Deletes what is older than it may be kept; a receipt only where something was. */
+  /** Deletes what is past its retention. Writes a receipt only where something was deleted. */
   async retain(vendor: VendorName): Promise<Receipt[]> {
     const days = this.#parts.retentionDays(vendor)
     if (days === undefined) return []
@@ -81,10 +81,10 @@ export class Erasure {
     return rows.map(({ deleted_at: deletedAt, ...row }) => ({ ...row, deletedAt }))
   }
 
-  async #part(whose: Whose, cause: ErasureCause): Promise<Receipt | undefined> {
+  async #erase(whose: Whose, cause: ErasureCause): Promise<Receipt | undefined> {
     return await this.#parts.database.transaction(async tx => {
       const removed = await tx.query(sql.remove, [whose.athleteId, whose.vendor])
-      // Of two who part at once, one writes the receipt.
+      // Of two disconnects at once, one deletes the row and writes the receipt.
       if (removed.length === 0) return undefined
       const counts = await eraseAll(this.#parts.erasers, tx, whose)
       return await this.#receipt(tx, whose, cause, { connection: removed.length, ...counts })

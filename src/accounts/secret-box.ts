@@ -1,5 +1,5 @@
-// Encrypts what must be stored and must not be read: AES-256-GCM, a fresh IV each time, bound to the row it belongs to, so that
-// a token cannot be moved to another connection. The key's id stands in front: keys are rotated by putting the new one first.
+// Encrypts tokens for the store: AES-256-GCM with a fresh IV each time, bound to the row, so that a token cannot be moved to another
+// connection. The sealed bytes begin with the key's id; to rotate keys, the operator puts the new one first.
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
 import { PacelineError } from '../kernel/errors.ts'
 import type { Random } from '../kernel/random.ts'
@@ -40,7 +40,7 @@ export class SecretBox {
     if (bytes[0] !== FORMAT || key === undefined) {
       throw new PacelineError(
         'PACE_SECRET_KEY',
-        'A stored token was encrypted with a key that is not among PACELINE_SECRET_KEY; add the old key after the new one.',
+        'A stored token was encrypted with a key that PACELINE_SECRET_KEY does not hold; add the old key after the new one.',
       )
     }
     const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(afterId, afterIv), { authTagLength: TAG_BYTES })

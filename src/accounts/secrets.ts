@@ -1,5 +1,5 @@
-// The secrets that an operator did not give are made once and kept in the data folder, for its owner's eyes only. Several
-// processes may start on one new folder at once: the first file in place wins, and all read that one.
+// Secrets that the operator did not set are generated once and stored in the data folder, readable by its owner only. When several
+// processes start on a new folder at once, the first file in place wins and all of them use it.
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -75,8 +75,8 @@ function make(folder: string, file: string, random: Random): Kept {
   }
 }
 
-// A name is on the disk when its folder is: else a power cut could keep what was encrypted and lose the key. Windows cannot
-// sync a folder, and writes names through its journal.
+// Without the sync of its folder a power cut could lose the new file, and with it the key of everything encrypted since. Windows cannot sync
+// a folder; its journal does it.
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const handle = openSync(folder, 'r')

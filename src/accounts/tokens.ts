@@ -1,8 +1,8 @@
-// A connection's tokens: read, refreshed by one caller among all processes, saved before they are used. Laws:
-// - of any number of callers that find a token used up, one asks the vendor; the others wait and read what it saved;
-// - a dead refresh token marks the connection `needs_reauth` once, and nobody asks again;
-// - a refresher that dies leaves a lease that expires; whoever comes next tries with what is stored, and a vendor that has
-//   rotated meanwhile refuses it: then the athlete is asked to connect again, and not locked out in silence.
+// A connection's tokens: read, refreshed by one caller of all processes, saved before they are used. Laws:
+// - of any number of callers that find a token expired, one asks the vendor; the others wait and read what it saved;
+// - a refresh token that the vendor no longer accepts marks the connection `needs_reauth` once, and nobody asks again;
+// - a refresher that dies leaves a lease that expires; the next one tries with the stored token. If the vendor has rotated it meanwhile and
+//   refuses it, the athlete is asked to connect again.
 import type { Clock } from '../kernel/clock.ts'
 import type { CallOutcome, Calls } from '../calls/calls.ts'
 import type { Database } from '../db/db.ts'
@@ -19,7 +19,7 @@ export type TokenAnswer =
   | { readonly outcome: 'ready'; readonly token: Token }
   | { readonly outcome: 'needs_reauth' }
   | { readonly outcome: 'gone' }
-  /** The vendor could not be asked now. */
+  /** The vendor could not be asked now; a later attempt may succeed. */
   | { readonly outcome: 'later'; readonly because: Exclude<CallOutcome<TokenGrant>, { readonly outcome: 'ok' }> }
 
 export const CONNECTION_STATUSES = ['active', 'needs_reauth'] as const
@@ -43,10 +43,10 @@ interface TokensParts {
   readonly vendor: (name: VendorName) => OpenVendor | undefined
 }
 
-/** Longer than a token call may take, so that a living refresher is never overtaken. */
+/** Longer than a token call may take, so that nobody overtakes a live refresher. */
 const LEASE_MS = 60_000
 const LOOK_AGAIN_MS = 100
-/** A token that ends while the request is on its way is as good as ended. */
+/** A token that would expire while the request is under way counts as expired. */
 const MARGIN_MS = 60_000
 
 export class Tokens {
@@ -56,7 +56,7 @@ export class Tokens {
     this.#parts = parts
   }
 
-  /** `usedUp`: the version that the vendor has refused; a newer one is given without asking the vendor. */
+  /** `usedUp`: the version that the vendor refused; if a newer one is stored, it is given without asking the vendor. */
   async token(id: string, usedUp?: number): Promise<TokenAnswer> {
     for (;;) {
       const row = await this.#read(id)
@@ -114,7 +114,7 @@ export class Tokens {
     return { outcome: 'needs_reauth' }
   }
 
-  /** Saved before it is given out: what the vendor has rotated is never only in memory. */
+  /** Saves a grant before anyone uses it, so that a rotated token is never in memory only. */
   async #save(row: ConnectionRow, epoch: number, grant: TokenGrant): Promise<TokenAnswer | 'another does'> {
     const { box, clock, database } = this.#parts
     const [saved] = await database.query<{ token_version: number }>(sql.saveRefresh, [
