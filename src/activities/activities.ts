@@ -1,6 +1,6 @@
-// The athlete's activities, laps, photos and check-ins as rows. Whatever stores takes the caller's transaction, so that rows and the
-// importer's cursor are committed together; storing the same again changes nothing but when it was last seen.
-// Others hear of a new or deleted activity through the outbox, in the same transaction. What to fetch and when is not known here.
+// The athlete's activities, laps, photos and check-ins as rows. Every method that stores takes the caller's transaction, so that rows and
+// the importer's cursor commit together; storing the same again changes only when it was last seen. A new or deleted activity becomes an
+// event in the outbox, in the same transaction. What to fetch and when is left to imports and streams.
 import assert from 'node:assert/strict'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
@@ -48,8 +48,9 @@ const reading = loadQueries(new URL('reading.sql', import.meta.url), [
   'countCheckins',
 ])
 
-/** A page of the vendors' longest list, and as many details as an importer may fetch without saving. */
+/** The longest page of any vendor's list. */
 const SUMMARIES_MAX = 200
+/** How many details an importer may fetch before it saves them. */
 const DETAILS_MAX = 50
 
 export type Stored = 'inserted' | 'changed' | 'unchanged'
@@ -57,9 +58,9 @@ export type Stored = 'inserted' | 'changed' | 'unchanged'
 export interface Counts {
   readonly listed: number
   readonly detailed: number
-  /** Listed ones whose detail could not be had. */
+  /** Listed activities whose detail could not be fetched. */
   readonly parked: number
-  /** Activities whose photos are to be fetched, and whose photos were. */
+  /** Activities whose photos are still to be fetched, and those whose photos were. */
   readonly photosOwed: number
   readonly photosSynced: number
 }
@@ -71,11 +72,11 @@ interface PhotosOf {
 
 interface OwedOptions {
   readonly limit: number
-  /** External ids that are not to be named: parked, or under way. */
+  /** External ids to leave out. */
   readonly excluding?: readonly string[]
-  /** Have a detail that is out of date. */
+  /** External ids to include although they have a detail: it is out of date. */
   readonly also?: readonly string[]
-  /** What failed after that is left alone; nothing unless said. */
+  /** Leaves out what failed after this time; by default nothing. */
   readonly failedBefore?: Date | undefined
 }
 
@@ -126,7 +127,7 @@ export class Activities {
     this.#outbox = new Outbox(parts)
   }
 
-  /** What became of each, by external id. Of two with one id the later counts. */
+  /** What became of each, by external id. Of two summaries with one id the later counts. */
   async storeSummaries<V extends keyof Summaries>(
     tx: Queryable,
     athleteId: string,
@@ -146,7 +147,7 @@ export class Activities {
     return new Map(stored.map(row => [row.externalId, row.stored]))
   }
 
-  /** Those that were listed, by external id: whether it is their first detail. A detail of any other is dropped. */
+  /** By external id, whether it was the first detail. A detail of an activity that is not listed is dropped. */
   async storeDetails(
     tx: Queryable,
     athleteId: string,
@@ -164,7 +165,7 @@ export class Activities {
     return new Map(stored.map(({ externalId, isFirst }) => [externalId, isFirst ? 'inserted' : 'changed']))
   }
 
-  /** All photos of each activity named; what is stored and not among them goes. The external ids of those that were listed. */
+  /** Replaces all photos of the given activities. Gives the external ids of those that are listed. */
   async storePhotos(tx: Queryable, athleteId: string, vendor: 'strava', photos: readonly PhotosOf[]): Promise<string[]> {
     const rows = photos.flatMap(({ externalId, photos: all }) =>
       [...new Map(all.map(photo => [photo.unique_id, photo])).values()].map(photo => photoRow(externalId, photo)),
@@ -173,7 +174,7 @@ export class Activities {
     return externalIds(await tx.query(store.storePhotos, [athleteId, vendor, this.#now(), storable(rows), named]))
   }
 
-  /** Deletes what the vendor no longer has; the external ids of those that were here. */
+  /** Deletes what the vendor no longer has. Gives the external ids of those that were here. */
   async removeMissing(tx: Queryable, athleteId: string, vendor: keyof Summaries, missing: readonly string[]): Promise<string[]> {
     const removed = await tx.query<{ id: string; externalId: string }>(store.removeMissing, [athleteId, vendor, missing])
     const events = removed.map(({ id: activityId, externalId }) => ({
@@ -184,7 +185,7 @@ export class Activities {
     return externalIds(removed)
   }
 
-  /** The external ids of those that are new. */
+  /** Gives the external ids of the new ones. */
   async storeCheckins(tx: Queryable, athleteId: string, checkins: readonly FoursquareCheckin[]): Promise<string[]> {
     const rows = lastOfEach(checkins.map(checkinRow)).map(row => ({ id: this.#newId(), ...row }))
     const made = new Set(rows.map(row => row.id))
@@ -206,7 +207,7 @@ export class Activities {
     return externalIds(await this.#database.query(reading.owed, asked))
   }
 
-  /** Activities with photos that were not fetched, or not since their number changed; newest first. */
+  /** Activities whose photos were not fetched, or not since their number changed; newest first. */
   async owedPhotos(
     athleteId: string,
     vendor: 'strava',
@@ -215,7 +216,7 @@ export class Activities {
     return externalIds(await this.#database.query(reading.owedPhotos, [athleteId, vendor, excluding, limit, failedBefore]))
   }
 
-  /** The detail, or the photos, could not be had: whoever polls leaves them alone for a while. */
+  /** Records that the detail or the photos could not be fetched, so that polls leave them alone for a while. */
   async failed(tx: Queryable, athleteId: string, vendor: 'strava', failure: Failure): Promise<void> {
     const statement = failure.what === 'detail' ? store.detailFailed : store.photosFailed
     await tx.query(statement, [athleteId, vendor, failure.externalId, this.#now()])
@@ -227,7 +228,7 @@ export class Activities {
     return counts
   }
 
-  /** The external ids of those that began at or after `since`. */
+  /** The external ids of activities that began at or after `since`. */
   async startedSince(tx: Queryable, athleteId: string, vendor: keyof Summaries, since: Date): Promise<string[]> {
     return externalIds(await tx.query(reading.startedSince, [athleteId, vendor, since]))
   }
@@ -254,7 +255,7 @@ export class Activities {
     return { ...found, laps: found.laps.map(lapOf), photos }
   }
 
-  /** Entered by hand: no vendor has it, so there are no streams to wait for. */
+  /** Stores an activity entered by hand. No vendor has it, so its streams are unavailable from the start. */
   async createManual(athleteId: string, { name, sport, start, elapsedSeconds, distanceMeters }: ManualEntry): Promise<Activity> {
     const said = [name, sport, instant(start.getTime()), elapsedSeconds, distanceMeters ?? null]
     const [made] = await this.#database.query<Activity>(store.createManual, [this.#newId(), athleteId, ...said, this.#now()])
@@ -280,7 +281,7 @@ export class Activities {
 
 const externalIds = (rows: readonly unknown[]): string[] => (rows as readonly { externalId: string }[]).map(row => row.externalId)
 
-/** A vendor's pages shift while they are read: the same activity may be on one twice. */
+/** A vendor's pages shift while they are read, so one page may hold the same activity twice. */
 const lastOfEach = <T extends { readonly external_id: string }>(rows: readonly T[]): T[] => [
   ...new Map(rows.map(row => [row.external_id, row])).values(),
 ]

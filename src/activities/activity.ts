@@ -1,14 +1,14 @@
-// An activity as others see it, whoever delivered it.
+// An activity as other rooms see it, whichever vendor delivered it.
 import type { StravaLap } from '../vendors/vendors.ts'
 import { instant } from './storable.ts'
 
-/** How far the fetching of an activity's streams is; the moves between them belong to streams/. */
+/** The states of an activity's streams; streams/ defines the moves between them. */
 export const STREAM_STATUSES = ['pending', 'fetching', 'success', 'failed', 'deferred', 'unavailable'] as const
 export type StreamStatus = (typeof STREAM_STATUSES)[number]
 
 export interface Activity {
   readonly id: string
-  /** `manual` for what was entered by hand. */
+  /** `manual` for an activity entered by hand. */
   readonly vendor: string
   readonly externalId: string | null
   readonly name: string
@@ -34,7 +34,7 @@ interface Lap {
   readonly averageSpeedMps: number | null
   readonly averageHeartrateBpm: number | null
   readonly averageWatts: number | null
-  /** Where it begins and ends in the streams. */
+  /** The first and last sample of the lap in the streams. */
   readonly startIndex: number | null
   readonly endIndex: number | null
 }

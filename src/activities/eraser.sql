@@ -1,5 +1,5 @@
 -- name: erasePhotos
--- Before the activities: the cascade would delete them too, but not say how many.
+-- Runs before eraseActivities: the cascade would delete the photos too, but not count them.
 delete from activity_photo p
 using activity a
 where a.id = p.activity_id and a.athlete_id = $1 and a.provider = $2 and ($3::timestamptz is null or a.start_time < $3)

@@ -1,5 +1,5 @@
-// Forgets what a vendor delivered to an athlete: activities with everything that hangs on them, and check-ins. Of the form that
-// accounts' Eraser has; engine.ts brings the two together. What was entered by hand is no vendor's and stays.
+// Deletes what a vendor delivered for an athlete: activities with their photos, and check-ins. It has the shape of accounts'
+// Eraser; engine.ts brings the two together. Activities entered by hand belong to no vendor and stay.
 import { loadQueries, type Queryable } from '../db/db.ts'
 
 const sql = loadQueries(new URL('eraser.sql', import.meta.url), ['erasePhotos', 'eraseActivities', 'eraseCheckins'])

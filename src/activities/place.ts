@@ -1,5 +1,5 @@
-// Where a list that is newest first was left: the time and the id of the last row. Rows that come or go elsewhere in the list move
-// nothing, so that following the cursors gives every row that stays exactly once.
+// The cursor of a list that is newest first: the time and the id of the last row. Rows that are added or deleted elsewhere shift nothing, so
+// following the cursors gives every remaining row exactly once.
 import assert from 'node:assert/strict'
 import { isId } from '../kernel/ids.ts'
 import { instant } from './storable.ts'
@@ -11,7 +11,7 @@ interface Place {
 
 export interface Paged<T> {
   readonly items: readonly T[]
-  /** Asks for the next page; null at the end. */
+  /** The cursor of the next page; null at the end. */
   readonly nextCursor: string | null
 }
 
@@ -24,10 +24,10 @@ function placeIn(cursor: string): Place | undefined {
   return at.toISOString() === instant(Number(ms)) ? { at, id } : undefined
 }
 
-/** A cursor comes from outside: whoever takes it asks this first. */
+/** A cursor comes from outside: check it with this before it is used. */
 export const isCursor = (text: string): boolean => placeIn(text) !== undefined
 
-/** As parameters of a query; both null at the beginning. */
+/** The cursor as parameters of a query; both null for the first page. */
 export function placeOf(cursor: string | undefined): [at: Date | null, id: string | null] {
   if (cursor === undefined) return [null, null]
   const place = placeIn(cursor)
@@ -35,7 +35,7 @@ export function placeOf(cursor: string | undefined): [at: Date | null, id: strin
   return [place.at, place.id]
 }
 
-/** One more than the limit was asked for, to know whether there is a next page without counting. */
+/** `found` has one row more than the limit if there is a next page; that saves counting. */
 export function paged<T>(found: readonly T[], limit: number, placeOfItem: (item: T) => Place): Paged<T> {
   const items = found.slice(0, limit)
   const last = items.at(-1)

@@ -1,5 +1,5 @@
 -- name: list
--- A page, newest first, after the place ($2, $3) where the page before ended; nulls ask for everything. $6 is exclusive.
+-- A page, newest first, after the last row ($2, $3) of the previous page. A null filter matches everything. $6 is exclusive.
 select a.id, a.provider as vendor, a.external_activity_id as "externalId", a.name, a.sport, a.start_time as start, a.timezone,
   a.elapsed_seconds as "elapsedSeconds", a.moving_seconds as "movingSeconds", a.distance_meters as "distanceMeters", a.manual,
   a.detailed_at is not null as detailed, a.stream_fetch_status as streams
@@ -26,7 +26,7 @@ where activity_id = $1
 order by taken_at nulls last, unique_id;
 
 -- name: owed
--- $5: also these, though they have one. $6: what failed after that is left alone.
+-- Activities without a detail, and those in $5, whose detail is out of date. Leaves out what failed after $6.
 select external_activity_id as "externalId"
 from activity
 where athlete_id = $1 and provider = $2 and (detailed_at is null or external_activity_id = any ($5::text[]))
@@ -35,7 +35,7 @@ order by start_time desc, id desc
 limit $4;
 
 -- name: owedPhotos
--- $5: what failed after that is left alone.
+-- Leaves out what failed after $5.
 select external_activity_id as "externalId"
 from activity
 where athlete_id = $1 and provider = $2 and detailed_at is not null and photo_count > 0 and photos_synced_at is null
@@ -44,7 +44,7 @@ order by start_time desc, id desc
 limit $4;
 
 -- name: counts
--- In activities, also the photos: one call fetches all photos of one.
+-- The photo counts count activities, because one call fetches all photos of an activity.
 select count(*) as listed, count(detailed_at) as detailed,
   count(*) filter (where detailed_at is null and detail_failed_at is not null) as parked,
   count(*) filter (where detailed_at is not null and photo_count > 0 and photos_synced_at is null) as "photosOwed",

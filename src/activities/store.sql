@@ -1,7 +1,8 @@
 -- name: storeSummaries
--- A page of a list in one statement. It travels as one JSON text, so that a value which is missing shifts nothing. What a summary does
--- not mention stays; detail, laps and photos are never touched. Sorted, so that two who store the same page wait and do not deadlock.
--- Whether it changed is seen by what the list said before: the columns may hold what the detail says, which can differ for ever.
+-- Stores a page of a list in one statement, sent as one JSON text so that a missing value shifts nothing. A field that the summary leaves
+-- out keeps its value; detail, laps and photos are never touched. Sorted, so that two workers that store the same page wait for each other
+-- instead of deadlocking. A summary counts as changed when it differs from the last summary, not from the columns: those may hold the
+-- detail's values, which can differ for ever.
 with given as (
   select g.id, g.external_id, m.*, coalesce(a.summary = g.summary, false) as same, a.updated_at_utc as known_update
   from jsonb_to_recordset($4::text::jsonb) as g (
@@ -40,8 +41,8 @@ from stored s
 join given g on g.external_id = s.external_activity_id;
 
 -- name: storeDetails
--- Only what is listed: a detail that comes after its activity was deleted must not bring it back. A detail is a newer word than the
--- summary also about title, times and photos. The lock is taken in storeSummaries' order.
+-- Only for listed activities: a detail that comes after its activity was deleted must not bring it back. The detail is newer than the
+-- summary, so its title, times and photo count win. Rows are locked in storeSummaries' order.
 with given as (
   select *
   from jsonb_to_recordset($4::text::jsonb) as g (
@@ -71,7 +72,7 @@ where a.id = h.id
 returning a.external_activity_id as "externalId", h.is_first as "isFirst";
 
 -- name: storePhotos
--- All photos of the activities in $5, as the vendor has them now: one that is gone there goes here.
+-- Replaces all photos of the activities in $5: a photo that the vendor no longer has is deleted here too.
 with given as (
   select *
   from jsonb_to_recordset($4::text::jsonb) as g (
@@ -110,7 +111,7 @@ update activity set detail_failed_at = $4 where athlete_id = $1 and provider = $
 update activity set photos_failed_at = $4 where athlete_id = $1 and provider = $2 and external_activity_id = $3;
 
 -- name: removeMissing
--- Photos and streams go with their activity.
+-- Photos and streams are deleted with their activity.
 with held as (
   select a.id
   from activity a

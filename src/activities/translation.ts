@@ -1,5 +1,5 @@
-// A vendor's own words into rows. What a vendor does not mention is null here and stays as it was in the store; what it said is kept
-// whole beside the columns.
+// Turns a vendor's data into rows. A field that the vendor leaves out is null here and keeps its stored value; the vendor's whole answer is
+// stored beside the columns.
 import type {
   FoursquareCheckin,
   GarminActivity,
@@ -10,7 +10,7 @@ import type {
 } from '../vendors/vendors.ts'
 import { instant, integer } from './storable.ts'
 
-/** The vendors that deliver activities, and how each says one. */
+/** The vendors that deliver activities, and the type of each one's summary. */
 export interface Summaries {
   strava: StravaActivity
   garmin: GarminActivity
@@ -73,7 +73,7 @@ const DETAIL_ONLY: ReadonlySet<string> = new Set<Exclude<keyof StravaActivityDet
   'splits_standard',
 ])
 
-/** A detail, of a webhook for instance, may be given where a summary is wanted: it holds one. */
+/** A detail may be given in place of a summary, for instance by a webhook: this takes out its summary. */
 const summaryPart = (activity: StravaActivity): object =>
   Object.fromEntries(Object.entries(activity).filter(([field]) => !DETAIL_ONLY.has(field)))
 
