@@ -1,6 +1,6 @@
-// The connection to NATS: one object for the life of the process, whatever the server does meanwhile. Opening never fails
-// and never waits longer than the deadline, the library reconnects without end, and ping() proves that JetStream answers.
-// Streams, consumers and what is published are left to the bus.
+// The connection to NATS: one object for the life of the process, whatever the server does. Opening never fails and never waits longer than
+// the deadline, the library reconnects without end, and ping() proves that JetStream answers. Streams, consumers and publishing are left to
+// the bus.
 import type { Auth, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node'
 import assert from 'node:assert/strict'
 import { tell } from '../kernel/channels.ts'
@@ -8,11 +8,11 @@ import type { Clock } from '../kernel/clock.ts'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 
 export interface Nats {
-  /** Undefined until the first connection; after that the same one for ever, connected or not. */
+  /** Undefined until the first connection; from then on always the same object, connected or not. */
   readonly connection: NatsConnection | undefined
   /** Resolves when the server and its JetStream answer within the deadline, else rejects with PACE_NATS_UNAVAILABLE. */
   ping(): Promise<void>
-  /** Lets what is under way finish, at most a deadline long. May be called any number of times. */
+  /** Lets requests under way finish, for at most one deadline. May be called any number of times. */
   close(): Promise<void>
 }
 
@@ -41,9 +41,9 @@ class NatsLink implements Nats {
   #closing: Promise<void> | undefined
   /** Why there is no connection; undefined while there is one. */
   #problem: string | undefined = NOT_CONNECTED
-  /** Whether the server spoke to us in the last attempt. */
+  /** Whether the server sent its greeting in the last attempt. */
   #greeted = false
-  /** An outage is told once, not once per attempt. */
+  /** Whether the outage was reported: once, not once per attempt. */
   #told = false
 
   constructor({ url, clock, deadlineMs = 1000 }: NatsOptions) {
@@ -101,8 +101,8 @@ class NatsLink implements Nats {
     }
   }
 
-  // Asked for after the server's greeting. What follows is either the connection or a refusal, which the library keeps to
-  // itself while it waits for the first connection.
+  // The library calls this after the server's greeting. Then comes either the connection or a refusal, which the library does not report
+  // before the first connection.
   #greet(): Auth {
     this.#greeted = true
     this.#problem = 'it does not accept the connection; check the user, password or token in the URL'
@@ -177,7 +177,7 @@ function credentialsIn(url: URL): Auth {
   return pass === '' ? { auth_token: user } : { user, pass }
 }
 
-/** Resolves when the work has settled, well or badly, or when patience ends. */
+/** Resolves when the work has settled, either way, or when patience is aborted. */
 function settledBy(work: Promise<unknown>, patience: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const settle = (): void => {

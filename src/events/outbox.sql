@@ -4,9 +4,9 @@ select e.id, e.subject, e.payload, $2
 from jsonb_to_recordset($1::text::jsonb) as e (id uuid, subject text, payload jsonb);
 
 -- name: erase
--- An event that has not left would tell of data that is gone, and one that has left is a copy of it. What tells others to forget
--- stays until it has left: it is the erasure's own errand. $3 null: all of them; else by the start of what is told of.
--- A night tells whose it is inside.
+-- Deletes the events about erased data: an unpublished one would announce data that is gone, a published one is a copy of it. An unpublished
+-- `.deleted` event stays: it tells consumers to delete their copy. $3 null: all of them; else those whose activity or night began before $3.
+-- The athlete of a night is inside its payload.
 delete from outbox
 where coalesce(payload ->> 'athleteId', payload #>> '{payload,userId}') = $1::text
   and coalesce(payload ->> 'vendor', payload #>> '{payload,raw,source}') = $2

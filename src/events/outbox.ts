@@ -1,5 +1,5 @@
-// What is to be told of a change is written in the change's own transaction: what was stored is told, what was rolled back is not,
-// and a crash in between loses nothing. The rows leave later, at least once; the row's id is the event's id.
+// The outbox: an event is written in the transaction of its change, so it exists exactly if the change does, and a crash loses none. The rows
+// are published later, at least once each; the row's id is the event's id.
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { loadQueries, type Queryable } from '../db/db.ts'
@@ -16,7 +16,7 @@ export class Outbox {
     this.#newId = newId
   }
 
-  /** All of them, or with the caller's transaction none. Ids grow in the order given. */
+  /** Adds the events in the caller's transaction. Ids grow in the order given. */
   async add(tx: Queryable, ...events: readonly Event[]): Promise<void> {
     if (events.length === 0) return
     const rows = events.map(({ id = this.#newId(), subject, payload }) => ({ id, subject, payload }))
@@ -30,10 +30,10 @@ interface Whose {
   readonly before?: Date
 }
 
-/** Of the form that accounts' Eraser has; engine.ts brings the two together. */
+/** It has the shape of accounts' Eraser; engine.ts brings the two together. */
 export const outboxEraser = {
   tables: ['outbox'],
-  // Not counted: a receipt counts what the vendor delivered, and these rows only tell of it.
+  // Not counted: a receipt counts what the vendor delivered, and these rows are only events about it.
   erase: async (tx: Queryable, { athleteId, vendor, before }: Whose): Promise<Record<string, number>> => {
     await tx.query(sql.erase, [athleteId, vendor, before ?? null])
     return {}

@@ -1,4 +1,4 @@
-// What can be told, by subject, and what a consumer is given with it: ids, and the fields without which it would have to ask.
+// The events by subject, and their payloads: ids, and the fields that a consumer would otherwise have to request.
 
 export interface ActivityImported {
   readonly activityId: string
@@ -18,7 +18,7 @@ export interface ActivityDeleted {
   readonly externalId: string
 }
 
-/** A night as it came in; nobody has judged it yet. */
+/** A night as the vendor sent it, not yet normalised. */
 export interface SleepRawReceived {
   readonly eventId: string
   readonly payload: {
@@ -28,7 +28,7 @@ export interface SleepRawReceived {
     readonly durationMinutes: number
     /** ISO, UTC. */
     readonly capturedAt?: string
-    /** The vendor's, with `source` for its name. */
+    /** The vendor's own fields; `source` names the vendor. */
     readonly raw?: Readonly<Record<string, unknown>>
   }
 }
@@ -53,5 +53,5 @@ export interface Payloads {
 
 export type Subject = keyof Payloads
 
-/** A subject with its own payload. `id`: where the payload names it; else it is made. */
+/** A subject with its payload. `id`: given when the payload contains it, else generated. */
 export type Event = { [S in Subject]: { readonly id?: string; readonly subject: S; readonly payload: Payloads[S] } }[Subject]
