@@ -1,5 +1,6 @@
-// The door. What vendors send by themselves: proven first, stored before it is answered. So far Garmin's pushes, which are the data itself:
-// activities, nights and samples are stored in one transaction for each athlete, again and again under one id as they grow.
+// The door. Takes in what vendors send by themselves: it checks the sender, stores the content, then answers. So far that is Garmin's
+// pushes, which carry the data itself: each athlete's activities, nights and samples are stored in one transaction. Garmin sends an item
+// again under the same id as it grows.
 import type { Connections, Erasure } from '../accounts/accounts.ts'
 import type { Database } from '../db/db.ts'
 import type { Imports } from '../imports/imports.ts'
@@ -34,7 +35,7 @@ export class Inbox {
     this.#parts = parts
   }
 
-  /** Stored when it resolves; what is of nobody here is forgotten. */
+  /** Everything is stored when it resolves. Data of unknown athletes is dropped. */
   async receive(name: 'garmin', delivery: Delivery): Promise<Received> {
     const { clock, vendor } = this.#parts
     const webhooks = vendor(name)?.webhooks

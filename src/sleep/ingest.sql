@@ -1,6 +1,6 @@
 -- name: hear
--- Which of these nights are news: not heard of, or other than what was handed on last and not older. The rest give no row. Sorted, so
--- that two who hear the same nights wait and do not deadlock.
+-- Records the nights and gives those that are news: unknown, or different from what was handed on last and not older. Sorted, so that two
+-- workers with the same nights wait for each other instead of deadlocking.
 insert into sleep_heard as h (athlete_id, vendor, date, digest, captured_at)
 select $1, n.vendor, n.date, n.digest, n.captured_at
 from jsonb_to_recordset($2::text::jsonb) as n (vendor text, date date, digest text, captured_at timestamptz)

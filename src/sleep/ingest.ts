@@ -1,6 +1,5 @@
-// Where nights come in, from whatever side: an import, a push, a webhook. They leave as events through the outbox, in the caller's
-// transaction; what becomes of them is the normaliser's. A night is handed on when it is new or differs from what was handed on last,
-// however often it is heard.
+// Takes in nights from imports, pushes and webhooks, and hands them to the normaliser as events through the outbox, in the caller's
+// transaction. A night is handed on only when it is new or differs from what was handed on last.
 import { createHash } from 'node:crypto'
 import { loadQueries, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
@@ -19,7 +18,7 @@ export class SleepIngest {
     this.#outbox = new Outbox(parts)
   }
 
-  /** How many were handed on: all that are news, or with the caller's transaction none. */
+  /** Hands on the new and changed nights, and gives their number. */
   async receive(tx: Queryable, athleteId: string, nights: readonly Night[]): Promise<number> {
     const news = await heard(tx, athleteId, latestOfEach(nights))
     const events = news.map(night => {
@@ -35,10 +34,10 @@ export class SleepIngest {
   }
 }
 
-/** Of the form that accounts' Eraser has; engine.ts brings the two together. */
+/** It has the shape of accounts' Eraser; engine.ts brings the two together. */
 export const sleepEraser = {
   tables: ['sleep_heard'],
-  // Not counted: these rows are no nights, they only tell which were handed on.
+  // Not counted: these rows are not nights, they only say which were handed on.
   erase: async (tx: Queryable, { athleteId, vendor, before }: { athleteId: string; vendor: string; before?: Date }) => {
     await tx.query(sql.erase, [athleteId, vendor, before ?? null])
     return {}
@@ -47,7 +46,7 @@ export const sleepEraser = {
 
 const keyOf = (vendor: string, date: string): string => `${vendor} ${date}`
 
-/** Of several words about one night the one that counts. */
+/** Of several versions of one night, the latest. */
 function latestOfEach(nights: readonly Night[]): Map<string, Night> {
   const latest = new Map<string, Night>()
   for (const night of nights) {
@@ -70,7 +69,7 @@ async function heard(tx: Queryable, athleteId: string, nights: ReadonlyMap<strin
   return [...nights].flatMap(([key, night]) => (news.has(key) ? [night] : []))
 }
 
-/** All that is said of a night, but not when. */
+/** Of everything in a night except the time at which it was captured. */
 const digestOf = ({ durationMinutes, raw }: Night): string =>
   createHash('sha256')
     .update(JSON.stringify([durationMinutes, raw]))

@@ -1,16 +1,16 @@
-// A vendor's own words into nights: one per local day, named for the day on which the athlete woke. Naps, deleted periods and nights that
-// the vendor has not scored yet are no nights; what is scored later comes again.
+// Turns a vendor's data into nights: one per local day, dated by the day on which the athlete woke. Naps, deleted periods and nights that
+// the vendor has not scored yet are left out; a night that is scored later comes again.
 import type { GarminSleep, OuraDailySleep, OuraSleep, WhoopSleep } from '../vendors/vendors.ts'
 
-/** What the ingest takes, whoever says it. */
+/** What the ingest takes, from any vendor. */
 export interface Night {
-  /** YYYY-MM-DD, where the athlete woke. */
+  /** YYYY-MM-DD, in the athlete's local time at waking. */
   readonly date: string
-  /** Asleep, without the time awake. */
+  /** Time asleep, without the time awake. */
   readonly durationMinutes: number
-  /** ISO, UTC. Of two words about one night the later counts. */
+  /** ISO, UTC. Of two versions of one night the later counts. */
   readonly capturedAt: string
-  /** What is known beyond that; `source` names the vendor. */
+  /** The vendor's other fields; `source` names the vendor. */
   readonly raw: { readonly source: SleepVendor; readonly externalId: string } & Readonly<Record<string, unknown>>
 }
 
@@ -18,14 +18,14 @@ type SleepVendor = 'oura' | 'whoop' | 'garmin'
 
 const minutes = (seconds: number): number => Math.max(0, Math.round(seconds / 60))
 
-/** What is null or missing is left out. */
+/** Leaves out values that are null or missing. */
 const known = (values: Readonly<Record<string, number | null | undefined>>): Record<string, number> =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, number] => typeof entry[1] === 'number'))
 
 const inMinutes = (seconds: number | null | undefined): number | undefined =>
   typeof seconds === 'number' ? minutes(seconds) : undefined
 
-/** The longest long sleep of each day; its score stands in another list. Oura does not say when it last touched a night: `heardAt`. */
+/** The longest long sleep of each day; its score is in another list. Oura does not say when a night last changed, so `heardAt` stands in. */
 export function ouraNights(periods: readonly OuraSleep[], scores: readonly OuraDailySleep[], heardAt: number): Night[] {
   const scoreOf = new Map(scores.map(({ day, score }) => [day, score]))
   const longest = new Map<string, OuraSleep>()
@@ -77,7 +77,7 @@ export function whoopNights(sleeps: readonly WhoopSleep[], heardAt: number): Nig
 
 const seconds = (ms: number | null | undefined): number | undefined => (typeof ms === 'number' ? ms / 1000 : undefined)
 
-/** Garmin sends a night again as it grows; each word counts from when it came. */
+/** Garmin sends a night again as it grows and does not say when it changed, so `heardAt` dates each version. */
 export const garminNights = (sleeps: readonly GarminSleep[], heardAt: number): Night[] =>
   sleeps
     .filter(({ validation }) => validation !== 'OFF_WRIST')

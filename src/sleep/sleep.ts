@@ -1,4 +1,4 @@
-// The door. Sleep, from ingest to distribution. So far the room takes nights in: it reads each vendor's words and hands what they say to
-// the bus through the outbox, each night once as long as it says the same.
+// The door. Sleep, from ingest to distribution. So far the room takes nights in: it reads each vendor's data and hands the nights to the bus
+// through the outbox, each night once as long as it does not change.
 export { SleepIngest, sleepEraser } from './ingest.ts'
 export { garminNights, ouraNights, whoopNights, type Night } from './nights.ts'
