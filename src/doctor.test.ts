@@ -39,7 +39,7 @@ describe('doctor', () => {
       check: 'node',
       level: 'error',
       sentence: 'Node 20.20.2 is too old.',
-      todo: 'Run `npm install` here, which brings Node 24, or install it.',
+      todo: 'Run `npm install` here, which installs Node 24 for Paceline, or install it yourself.',
     })
   })
 
@@ -68,8 +68,8 @@ describe('doctor', () => {
     assert.deepEqual(await find('secrets'), {
       check: 'secrets',
       level: 'error',
-      sentence: `${file} can be read by others.`,
-      todo: `chmod 600 ${file}`,
+      sentence: `Other users can read ${file}.`,
+      todo: `Run \`chmod 600 ${file}\`.`,
     })
     chmodSync(file, 0o600)
   })

@@ -1,5 +1,5 @@
-// The system check: looks at what Paceline needs and says, in sentences, what is wrong and what to do. It opens nothing that
-// is open already: a running server gives its own connections, the command line lets each be tried.
+// The system check: examines what Paceline needs and says in sentences what is wrong and what to do. It opens nothing itself: a running
+// server passes its own connections, the command line opens them for the check.
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { SECRETS_FILE } from './accounts/accounts.ts'
@@ -44,44 +44,44 @@ export function nodeFinding(version: string): Finding {
     check: 'node',
     level: 'error',
     sentence: `Node ${version} is too old.`,
-    todo: `Run \`npm install\` here, which brings Node ${LEAST_NODE}, or install it.`,
+    todo: `Run \`npm install\` here, which installs Node ${LEAST_NODE} for Paceline, or install it yourself.`,
   }
 }
 
 function folderFinding(folder: string): Finding {
-  if (!existsSync(folder)) return ok('data folder', `${folder} does not exist yet; the first start makes it.`)
+  if (!existsSync(folder)) return ok('data folder', `${folder} does not exist yet; the first start creates it.`)
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
     return {
       check: 'data folder',
       level: 'error',
-      sentence: `${folder} cannot be written.`,
-      todo: 'Give it to the user that runs Paceline, or set PACELINE_DATA_DIR.',
+      sentence: `${folder} is not writable.`,
+      todo: 'Make the user that runs Paceline its owner, or set PACELINE_DATA_DIR to another folder.',
     }
   }
-  return ok('data folder', `${folder} can be written.`)
+  return ok('data folder', `${folder} is writable.`)
 }
 
 function secretsFinding(config: Config, folder: string): Finding {
   const file = join(folder, SECRETS_FILE)
   if (existsSync(file) && (statSync(file).mode & 0o077) !== 0) {
-    return { check: 'secrets', level: 'error', sentence: `${file} can be read by others.`, todo: `chmod 600 ${file}` }
+    return { check: 'secrets', level: 'error', sentence: `Other users can read ${file}.`, todo: `Run \`chmod 600 ${file}\`.` }
   }
   if (config.postgresUrl !== undefined && config.secretKeys === undefined) {
     return {
       check: 'secrets',
       level: 'warning',
       sentence:
-        'The key that encrypts vendor tokens is kept in this data folder only; another process on the same PostgreSQL would make its own.',
+        'The key that encrypts vendor tokens is only in this data folder; another process on the same PostgreSQL would make its own.',
       todo: 'Set PACELINE_SECRET_KEY, the same for every process.',
     }
   }
-  return ok('secrets', config.secretKeys === undefined ? `Kept in ${file}.` : 'Given by PACELINE_SECRET_KEY.')
+  return ok('secrets', config.secretKeys === undefined ? `They are in ${file}.` : 'The key is given by PACELINE_SECRET_KEY.')
 }
 
 async function databaseFinding(database: Examined['database']): Promise<Finding> {
-  if (database === undefined) return ok('store', 'There is none yet; the first start makes it.')
+  if (database === undefined) return ok('store', 'It does not exist yet; the first start creates it.')
   if (hasCode(database, 'PACE_STORE_LOCKED'))
     return { check: 'store', level: 'warning', sentence: reasonOf(database), todo: 'If that is a running Paceline, all is well.' }
   if (database instanceof PacelineError)
@@ -110,38 +110,38 @@ async function databaseFinding(database: Examined['database']): Promise<Finding>
 }
 
 async function serverFinding(check: string, variable: string, server: { ping(): Promise<void> } | undefined): Promise<Finding> {
-  if (server === undefined) return ok(check, `Not used: the embedded store does its work (${variable} is not set).`)
+  if (server === undefined) return ok(check, `Not used, because ${variable} is not set; the database does its work.`)
   try {
     await server.ping()
-    return ok(check, 'Answers.')
+    return ok(check, 'It answers.')
   } catch (error) {
     return { check, level: 'error', sentence: reasonOf(error), todo: `Start it, or correct ${variable}.` }
   }
 }
 
 function credentialsFinding(vendor: string, clientId: string | undefined): Finding {
-  if (clientId !== undefined) return ok(vendor, 'Its credentials are given.')
+  if (clientId !== undefined) return ok(vendor, 'Credentials are set.')
   const prefix = vendor.toUpperCase()
   return {
     check: vendor,
     level: 'warning',
-    sentence: 'No credentials: athletes cannot connect it.',
+    sentence: 'No credentials are set, so athletes cannot connect it.',
     todo: `Set ${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET.`,
   }
 }
 
 function publicUrlFinding({ host, publicUrl }: Config): Finding {
   const local = ['127.0.0.1', 'localhost', '::1'].includes(host)
-  if (publicUrl.startsWith('https:') || local) return ok('public url', `${publicUrl} is where browsers and vendors find it.`)
+  if (publicUrl.startsWith('https:') || local) return ok('public url', `Browsers and vendors reach Paceline at ${publicUrl}.`)
   return {
     check: 'public url',
     level: 'warning',
-    sentence: `${publicUrl} is plain http on ${host}: tokens cross the network unencrypted.`,
+    sentence: `${publicUrl} is plain http on ${host}, so tokens cross the network unencrypted.`,
     todo: 'Put a proxy with https in front and set PACELINE_PUBLIC_URL.',
   }
 }
 
-/** What each given variable means; its value is nobody's business here, as it may be a secret. */
+/** What each given variable means, without its value, which may be a secret. */
 function givenFindings({ given }: Config): Finding[] {
   const names = new Set<string>(given)
   return configurationReference.filter(({ name }) => names.has(name)).map(({ name, means }) => ok(name, means))
