@@ -1,5 +1,5 @@
-// What the demo begins with: a sample athlete who is connected to the simulated Strava, so that an import starts by itself, and a
-// line in the terminal whenever there is something new to say about it. Consent is given as a browser would give it.
+// The demo's start: a sample athlete who is connected to the simulated Strava, so that an import starts by itself, and a line in the terminal
+// whenever its message changes. Consent is given through the consent page, as a browser would do it.
 import type { Engine } from './engine.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { VendorName } from './vendors/vendors.ts'
@@ -15,12 +15,12 @@ export async function sampleAthlete({ accounts }: Engine): Promise<SampleAthlete
   return { athleteId: id, isNew: known === undefined }
 }
 
-/** At every start, because the simulator forgets its tokens when it ends; what the athlete disconnected stays so. */
+/** Connects at every start, because the simulator loses its tokens when it ends. A vendor that the athlete disconnected stays so. */
 export async function connectSample(engine: Engine, { athleteId, isNew }: SampleAthlete): Promise<void> {
   const { connections, imports } = engine
   const wanted = isNew ? [{ vendor: 'strava' as const, scopes: [] }] : await connections.list(athleteId)
   for (const { vendor, scopes } of wanted) await connect(engine, athleteId, vendor, scopes)
-  // One that met the forgotten token before has failed, and nobody would begin another.
+  // An import that used the lost token before this has failed, and no other would start soon.
   if (!isNew) await imports.start(athleteId, 'strava', { type: 'incremental' })
 }
 
@@ -32,7 +32,7 @@ async function connect(engine: Engine, athleteId: string, vendor: VendorName, sc
   await connections.finish(vendor, Object.fromEntries(await approved(engine, authorizeUrl)))
 }
 
-/** What the vendor's page sends the athlete back with, when everything that it ticks is left ticked. */
+/** Approves on the vendor's consent page, with the boxes that it ticks, and gives the query of the redirect. */
 async function approved(engine: Engine, authorizeUrl: string): Promise<URLSearchParams> {
   const { app } = engine
   const url = authorizeUrl.slice(engine.publicUrl().length)
@@ -49,11 +49,11 @@ const LOOK_MS = 1_000
 interface Telling {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** `isPassing`: the next one will say the same with another number. */
+  /** `isPassing`: the next line replaces this one, with other numbers. */
   readonly say: (line: string, isPassing: boolean) => void
 }
 
-/** Until the import that the athlete finds here is over. */
+/** Shows the progress of the newest import until it ends. */
 export async function tellImport({ imports }: Engine, athleteId: string, { clock, signal, say }: Telling): Promise<void> {
   let said: string | undefined
   while (!signal.aborted) {

@@ -1,5 +1,5 @@
-// The composition root: which adapters are in use, what the rooms (rooms.ts) are given of them, and the order in which everything
-// starts and stops. Read both to see the house at once; they decide nothing else.
+// The composition root: which adapters are in use, what each room gets, and the order in which everything starts and stops. It decides
+// nothing else.
 import { openSecrets, type Accounts, type Connections, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
 import type { Config } from './config.ts'
@@ -25,16 +25,16 @@ export interface EngineOptions {
   readonly config: Config
   readonly version: string
   readonly log: Log
-  /** Where the embedded store, the secrets and the clock's anchor live: the data folder, or the demo's own inside it. */
+  /** The folder of the embedded store, the secrets and the clock's anchor: the data folder, or the demo's own inside it. */
   readonly folder: string
   readonly demo: boolean
-  /** How fast time runs; undefined: as fast as it did in this folder. */
+  /** How fast time runs; undefined: as fast as in this folder so far. */
   readonly speed: number | undefined
   readonly roles: readonly Role[]
 }
 
 export interface Engine {
-  /** Listening and working; not needed by who only calls `app` in this process. */
+  /** Starts the listening and the work. A caller that only uses `app` in this process need not start it. */
   readonly service: Service
   readonly app: App
   readonly accounts: Accounts
@@ -42,18 +42,18 @@ export interface Engine {
   readonly imports: Imports
   readonly streams: Streams
   readonly secrets: Secrets
-  /** The migrations that this opening applied. */
+  /** The migrations applied when this engine opened. */
   readonly migrated: readonly string[]
-  /** How others reach it. */
+  /** The address that browsers and vendors use. */
   publicUrl(): string
-  /** How this machine reaches it, also where the public URL leads through a proxy elsewhere. */
+  /** The server's address on this machine, without any proxy. */
   localUrl(): string
   close(): Promise<void>
 }
 
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { config, version, demo, folder, roles } = options
-  // Whatever was opened is closed again, in reverse, when something after it fails.
+  // When a later step fails, everything opened before is closed in reverse order.
   await using opening = new AsyncDisposableStack()
   const foundation = await openFoundation(opening, options)
   const { system, clock, database, newId, metrics, secrets } = foundation
@@ -114,11 +114,11 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Streams are fetched also where nobody works them off: for whoever opens an activity. */
+/** Without the worker role streams still runs: whoever opens an activity has its streams fetched here. */
 const workers = ({ imports, streams }: Rooms, roles: readonly Role[]): Service[] =>
   roles.includes('worker') ? [imports.work(), streams.work()] : [streams.service]
 
-/** What everything else stands on. */
+/** What every room needs. */
 interface Foundation {
   readonly system: SystemClock
   readonly clock: Clock
@@ -140,10 +140,10 @@ async function openFoundation(
   opening.defer(listen(log, metrics))
   const traces = await openTraces({ endpoint: config.otlpEndpoint, version })
   opening.defer(() => traces.stop())
-  // The embedded store locks the folder: nothing else of the folder is touched before.
+  // The embedded store locks the folder, so it opens before anything else in the folder is touched.
   const database = await openDatabase(config, folder, system)
   opening.defer(() => database.close())
-  // Before anyone reads the clock: it never runs backwards, so it would stand still until the database's time has caught up.
+  // Before anyone reads the clock: it never runs backwards, so it would stand still until the database's time had caught up.
   await followTime(system, database)
   const clock = folderClock(system, { folder, speed, anchor: config.clockAnchor })
   const secrets = openSecrets(folder, config, random)
@@ -187,7 +187,7 @@ function measure(metrics: Metrics, { imports, streams, quota }: Rooms, vendors: 
   metrics.collect('imports', () => imports.gauges())
 }
 
-/** Where the demo's vendors answer on this server's own port. */
+/** The path under which the demo's vendors answer on this server's port. */
 const SIMULATED = '/_sim'
 
 const simulatedVendors =
@@ -206,7 +206,7 @@ function vendorsOf(config: Config): (name: VendorName) => OpenVendor | undefined
   return name => known.get(name)
 }
 
-/** A server that listens everywhere is asked here. */
+/** An address that means "all interfaces" is replaced by the local one. */
 function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

@@ -1,10 +1,10 @@
-// Where the process begins: the terminal, the configuration and the engine meet the command line.
+// The start of the process: gives the command line its terminal, configuration and engine.
 import manifest from '../package.json' with { type: 'json' }
 import { runCli, type CliContext, type OpenOptions } from './cli/cli.ts'
 import { loadConfig, type Config } from './config.ts'
 import { SystemClock } from './kernel/clock.ts'
 
-// The engine is loaded when it is needed: a command that only asks a running server answers in a third of the time.
+// The engine is loaded only when needed: without it a command that asks a running server takes a third of the time.
 const context: CliContext = {
   version: manifest.version,
   clock: new SystemClock(),
@@ -16,7 +16,7 @@ const context: CliContext = {
     error: text => {
       process.stderr.write(`${text}\n`)
     },
-    // A line that is wider than the terminal would leave its first part behind. Some terminals do not know how wide they are.
+    // A line wider than the terminal would wrap, and its first part would stay on the screen. Some terminals do not report their width.
     rewrite: process.stdout.isTTY
       ? text => process.stdout.write(`\r\x1b[K${text.slice(0, (process.stdout.columns || 80) - 1)}`)
       : undefined,
@@ -24,7 +24,7 @@ const context: CliContext = {
   loadConfig: () => loadConfig(),
   openEngine: async (config: Config, { quiet = false, ...options }: OpenOptions) => {
     const [{ openEngine }, { openLog }] = await Promise.all([import('./engine.ts'), import('./telemetry/telemetry.ts')])
-    // Who looks at the demo in a terminal follows the import; every request and every stream would drown it.
+    // In a terminal the demo shows the progress of its import; log lines of requests and streams would bury it.
     const isWatched = options.demo && process.stdout.isTTY && !config.given.includes('PACELINE_LOG_LEVEL')
     const level = quiet ? 'silent' : isWatched ? 'warn' : config.logLevel
     const log = openLog({ level, pretty: process.stdout.isTTY })
@@ -35,7 +35,7 @@ const context: CliContext = {
     new Promise(resolve => {
       const stop = (): void => {
         resolve()
-        // Asked twice: whoever waits has waited long enough.
+        // A second signal ends the process at once.
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
       }
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
@@ -44,8 +44,8 @@ const context: CliContext = {
 
 process.exitCode = await runCli(process.argv.slice(2), context)
 
-// Everything was closed, but a server that hangs never closes its end of a connection, and an open one keeps the process. The
-// time runs from when all output is out, so that a slow reader gets it whole; it holds nothing up when nothing is left.
+// Everything is closed now, but a connection to a server that hangs would keep the process alive. So it exits this long after all output is
+// written, which lets a slow reader get all of it. When nothing is left open, the process ends by itself before.
 const LEFT_OPEN_MS = 2_000
 process.stdout.write('', () => {
   context.clock.deadline(LEFT_OPEN_MS).addEventListener('abort', () => process.exit())

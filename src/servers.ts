@@ -1,4 +1,4 @@
-// What Paceline stands on outside its own code: the database, Redis, NATS. Opens what is configured, and says of each whether it is there.
+// The servers that Paceline uses: the database, Redis, NATS. Opens those that are configured, and checks whether each answers.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bell } from './bell/bell.ts'
@@ -22,7 +22,7 @@ interface Servers {
   close(): Promise<void>
 }
 
-/** Redis and NATS where they are configured. Both may be away at the start and come later: readyz says so until then. */
+/** Opens Redis and NATS where configured. Both may be away at the start and come later; /readyz reports them until then. */
 export async function openServers({ redisUrl, redisToken, natsUrl }: Config, clock: Clock): Promise<Servers> {
   const redis =
     redisUrl === undefined
@@ -59,7 +59,7 @@ export function workerPart(bell: Bell): Part {
   }
 }
 
-/** The system check when nothing runs: what there is, is opened, looked at and closed again. */
+/** The system check without a running server: opens everything, checks it and closes it again. */
 export async function examine(config: Config, folder: string): Promise<Finding[]> {
   await using opened = new AsyncDisposableStack()
   const clock = new SystemClock()
