@@ -19,8 +19,8 @@ import { RedisLock, RowLock, Streams, streamsEraser, type StreamsParts } from '.
 import type { OpenVendor, VendorName } from './vendors/vendors.ts'
 
 /**
- * The erasers of all rooms that keep data of an athlete; a test checks that no table is forgotten. Imports first: taking an import's row
- * away waits for what it is storing, so that the others find it.
+ * The erasers of all rooms that store data of athletes; a test checks that every table is covered. Imports come first: deleting an import's
+ * row waits until its worker has stored what it is storing, so that the erasers after it find that data.
  */
 export const erasers: readonly Eraser[] = [importsEraser, streamsEraser, quotaEraser, activitiesEraser, sleepEraser, outboxEraser]
 

@@ -1,12 +1,12 @@
-// What a command takes, as data, and the strict reading of a command line against it: an unknown or missing word is PACE_USAGE
-// with the command's usage, never ignored.
+// A command's words and options as data, and the strict parsing of a command line by them: an unknown or missing word is PACE_USAGE with
+// the command's usage.
 import { parseArgs } from 'node:util'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import type { CliContext } from './context.ts'
 
 interface OptionSpec {
   readonly type: 'string' | 'boolean'
-  /** How its value is called in the usage. */
+  /** The name of its value in the usage. */
   readonly value?: string
   readonly means: string
 }
@@ -41,7 +41,7 @@ export function parseArguments(command: Command, rest: readonly string[]): Argum
     }),
   )
   if (positionals.length < command.fewestWords || positionals.length > command.mostWords)
-    throw usage(command, 'The words do not fit.')
+    throw usage(command, `${command.name} got too ${positionals.length < command.fewestWords ? 'few' : 'many'} words.`)
   const text = (option: string): string | undefined => {
     const value = values[option]
     return typeof value === 'string' ? value : undefined

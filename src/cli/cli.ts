@@ -1,5 +1,5 @@
-// The terminal's door: finds the command, runs it, turns every failure into one sentence and an exit code (0 done, 1 failed,
-// 2 wrong usage). It holds no rule: what a command does is asked of a running server, or of the engine in this process.
+// The door. Finds the command, runs it, and turns every failure into one sentence and an exit code (0 done, 1 failed, 2 wrong usage). It
+// decides nothing: a command asks a running server, or the engine in this process.
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { parseArguments, usageOf, type Command } from './arguments.ts'
 import { athleteCommand } from './commands/athlete.ts'
@@ -50,7 +50,7 @@ export async function runCli(words: readonly string[], context: CliContext): Pro
 }
 
 function failed(error: unknown, json: boolean, terminal: CliContext['terminal']): number {
-  // What is not in the catalogue is a fault of Paceline: its stack helps whoever reports it.
+  // An error outside the catalogue is a fault of Paceline; the stack helps in a report.
   if (!(error instanceof PacelineError)) {
     const stack = error instanceof Error ? error.stack : undefined
     terminal.error(json ? JSON.stringify({ error: reasonOf(error), code: 'PACE_INTERNAL' }) : (stack ?? reasonOf(error)))
@@ -73,6 +73,6 @@ function overview(): string {
     '',
     ...lines,
     '',
-    'paceline <command> --help explains one. All take --json.',
+    'paceline <command> --help explains a command. Every command takes --json.',
   ].join('\n')
 }

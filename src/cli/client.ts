@@ -1,5 +1,5 @@
-// Asks Paceline something. A running server is asked over HTTP, since it alone may open the embedded store; when none runs, the
-// engine is opened here and asked the same question through the same routes. Commands do not see the difference.
+// Sends a command's requests. They go to a running server over HTTP, because only that one may open the embedded store. When none runs, the
+// engine is opened in this process and gets the same requests through the same routes. Commands do not see the difference.
 import { PacelineError, reasonOf, type ErrorCode } from '../kernel/errors.ts'
 import { openSecrets } from '../accounts/accounts.ts'
 import type { Config } from '../config.ts'
@@ -14,9 +14,9 @@ interface Answer {
   readonly body: unknown
 }
 export interface Client {
-  /** Where the running server is; undefined when the engine was opened here. */
+  /** The running server's address; undefined when the engine was opened in this process. */
   readonly url: string | undefined
-  /** `athlete`: on whose behalf, for an athlete's routes. */
+  /** `athlete`: whom an athlete's route is used for. */
   ask(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
@@ -36,7 +36,7 @@ async function connect(context: CliContext, config: Config): Promise<Client> {
   return (await runningClient(context, config)) ?? (await ownClient(context, config))
 }
 
-/** Only a running server: for what makes no sense without one. */
+/** For commands that need a running server. */
 export async function connectRunning(context: CliContext, config: Config): Promise<Client> {
   const client = await runningClient(context, config)
   if (client === undefined)
@@ -85,17 +85,17 @@ function overHttp({ clock }: CliContext, config: Config, { url, folder }: Runnin
   }
 }
 
-/** A running server has made its secrets: none is made here. */
+/** A running server has made its secrets, so none may be made here. */
 const unused: Random = {
   next: () => secure().next(),
   bytes: () => {
-    throw new PacelineError('PACE_NOT_RUNNING', 'The running Paceline has no secrets in its data folder.')
+    throw new PacelineError('PACE_NOT_RUNNING', 'The running Paceline has no secrets in its data folder; restart it.')
   },
 }
 
 async function ownClient(context: CliContext, config: Config): Promise<Client> {
   const home = storedHome(config)
-  if (home.demo) context.terminal.error(`No Paceline is running; this is the demo's store in ${home.folder}.`)
+  if (home.demo) context.terminal.error(`No Paceline is running; using the demo's store in ${home.folder}.`)
   const engine = await context.openEngine(config, {
     folder: home.folder,
     demo: home.demo,
@@ -126,14 +126,14 @@ const headersOf = (token: string, athlete: string | undefined): Record<string, s
 
 const parsed = (text: string): unknown => (text === '' ? null : (JSON.parse(text) as unknown))
 
-/** The body of a good answer; a failure's sentence and code become an error of this process. */
+/** The body of a successful answer. A failure is thrown with its sentence and code. */
 export function good<T>({ status, body }: Answer): T {
   if (status < 400) return body as T
   const { error, code, details } = body as { error: string; code: ErrorCode; details?: string[] }
   throw new PacelineError(code, details === undefined ? error : `${error}: ${details.join('; ')}`, details && { details })
 }
 
-/** Opens, asks, closes. */
+/** Opens a client for the work and closes it afterwards. */
 export async function asking<T>(context: CliContext, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await connect(context, context.loadConfig())
   try {

@@ -1,14 +1,14 @@
-// What the command line is given from outside: the configuration, the engine, the terminal. main.ts puts it together.
+// What the command line gets from outside: the configuration, the engine, the terminal. main.ts provides it.
 import type { Clock } from '../kernel/clock.ts'
 import type { Config } from '../config.ts'
 import type { Engine, EngineOptions } from '../engine.ts'
 import type { Finding } from '../http/http.ts'
 
 interface Terminal {
-  /** Prints to standard output and gives the exit code back. */
+  /** Prints to standard output and returns the exit code. */
   line(text: string, exitCode?: number): number
   error(text: string): void
-  /** Shows the text in place of the line that it showed last; undefined where standard output is no terminal. */
+  /** Replaces the line that it showed last; undefined when standard output is not a terminal. */
   readonly rewrite?: ((text: string) => void) | undefined
 }
 

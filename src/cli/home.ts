@@ -1,5 +1,5 @@
-// Which folder a command works in. The demo has its own inside the data folder and never touches the real store; it is what
-// one gets with no vendor's credentials and no PostgreSQL, unless told otherwise.
+// Which folder a command works in. The demo has its own inside the data folder and never touches the real store. Without vendor credentials
+// and without PostgreSQL a command works on the demo, unless told otherwise.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
@@ -8,7 +8,7 @@ interface Home {
   readonly demo: boolean
   readonly folder: string
   readonly speed: number
-  /** Where a running server may have announced itself. */
+  /** The folders where a running server may have announced itself. */
   readonly folders: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export function homeOf(config: Config, demo: boolean = isDemo(config)): Home {
 const isDemo = ({ postgresUrl, vendors }: Config): boolean =>
   postgresUrl === undefined && Object.values(vendors).every(({ clientId }) => clientId === undefined)
 
-/** The home of a command that opens the store by itself: where only a real store exists, that is the one that was meant. */
+/** The home of a command that opens the store itself. When only a real store exists, it is the real one. */
 export function storedHome(config: Config): Home {
   const [demo, real] = [homeOf(config, true), homeOf(config, false)]
   const hasStore = ({ folder }: Home): boolean => existsSync(join(folder, 'store'))

@@ -97,7 +97,7 @@ describe('distributed', () => {
     const [apiFolder, workerFolder] = [testFolder(), testFolder()]
     const worker = await silent(workerFolder.path, settings, '--roles', 'worker,scheduler')
     const api = await up(apiFolder.path, settings, '--roles', 'api')
-    assert.match(worker.output(), /^Paceline \S+ is up as worker, scheduler; it does not listen\.\n/)
+    assert.match(worker.output(), /^Paceline \S+ is up with the roles worker, scheduler; it does not listen\.\n/)
     const link = (await paceline(folder.path, settings, 'sign-in')).out.trim()
     const elsewhere = `${api.url}/sign-in${new URL(link).search}`
     assert.equal((await fetch(elsewhere, { redirect: 'manual' })).status, 302)

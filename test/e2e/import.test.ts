@@ -116,7 +116,7 @@ describe('an import', () => {
     leaving.child.kill('SIGINT')
     const left = await leaving.ended
     assert.equal(left.code, 1)
-    assert.match(left.out, /The import goes on without you/)
+    assert.match(left.out, /The import goes on in the background/)
     const { code, out } = await staying
     const lines = out.trimEnd().split('\n')
     assert.deepEqual([code, lines.at(-1)], [0, 'Completed: no new activities'])

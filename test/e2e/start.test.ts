@@ -177,10 +177,10 @@ describe('what stops the start says why in one sentence', () => {
   })
 
   test('some of the roles on the embedded store, and the demo on PostgreSQL', async () => {
-    assert.match((await refusal({}, 'up', '--roles', 'api')).sentence, /^The embedded store has room for one process/)
+    assert.match((await refusal({}, 'up', '--roles', 'api')).sentence, /^The embedded store allows one process/)
     assert.match(
       (await refusal({ PACELINE_POSTGRES_URL: 'postgres://127.0.0.1:1/x' }, 'up', '--demo', 'on')).sentence,
-      /^The demo runs on its own embedded store only/,
+      /^The demo runs only on its own embedded store/,
     )
   })
 

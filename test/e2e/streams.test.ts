@@ -89,12 +89,12 @@ describe('streams', () => {
       await cli('status'),
       /\nStreams: .*\d+ success.*\n {2}(no retries|.*failed \d×); \d+ × 429 in 24 h; 15min window \d+\/\d+, resets \d\d:\d\d UTC/,
     )
-    assert.equal(await cli('streams', 'reset', id), '1 will be fetched anew.')
+    assert.equal(await cli('streams', 'reset', id), '1 will be fetched again.')
     // Whoever opens it does not wait for the backfill.
     assert.equal((await streams('?wait=20000')).status, 'success')
     assert.deepEqual((await streams()).stream_data, stream_data)
-    assert.equal(await cli('streams', 'reset', '--stuck'), '0 will be fetched anew.')
-    assert.equal(await cli('backfill', '--athlete', athlete.id), 'No streams are owed.')
+    assert.equal(await cli('streams', 'reset', '--stuck'), '0 will be fetched again.')
+    assert.equal(await cli('backfill', '--athlete', athlete.id), 'No streams are missing.')
     assert.equal((await paceline(folder.path, settings, 'streams', 'reset')).code, 2)
   })
 })

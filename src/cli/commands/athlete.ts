@@ -10,16 +10,16 @@ interface Athlete {
 
 export const athleteCommand: Command = {
   name: 'athlete',
-  summary: 'Creates an athlete, or lists them.',
+  summary: 'Creates an athlete, or lists all athletes.',
   words: 'create | list',
   fewestWords: 1,
   mostWords: 1,
   options: {
-    name: { type: 'string', value: 'NAME', means: 'with create: what to call them' },
+    name: { type: 'string', value: 'NAME', means: "with create: the athlete's name" },
     timezone: {
       type: 'string',
       value: 'ZONE',
-      means: 'with create: such as Europe/Berlin (default: that of their latest activity)',
+      means: 'with create: such as Europe/Berlin (default: the zone of their latest activity)',
     },
   },
   run: async (input, context) => {

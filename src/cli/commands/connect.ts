@@ -4,13 +4,13 @@ import { asking, good } from '../client.ts'
 
 export const connectCommand: Command = {
   name: 'connect',
-  summary: 'Prints where an athlete gives their consent to connect a vendor.',
+  summary: 'Prints the link where an athlete allows Paceline to read their data at a vendor.',
   words: vendorNames.join('|'),
   fewestWords: 1,
   mostWords: 1,
   options: {
-    athlete: { type: 'string', value: 'ID', means: 'who connects (see `athlete list`)' },
-    write: { type: 'boolean', means: 'also ask to write back' },
+    athlete: { type: 'string', value: 'ID', means: 'the athlete (see `athlete list`)' },
+    write: { type: 'boolean', means: 'also ask for permission to write' },
   },
   run: async (input, context) => {
     const [vendor = ''] = input.words

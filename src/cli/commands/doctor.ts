@@ -9,7 +9,7 @@ const MARKS = { ok: 'ok     ', warning: 'warning', error: 'ERROR  ' } as const
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Looks at Node, the store, the servers and the credentials, and says what is wrong and what to do.',
+  summary: 'Checks Node, the store, the servers and the credentials, and says what is wrong and what to do.',
   words: '',
   fewestWords: 0,
   mostWords: 0,
@@ -22,7 +22,7 @@ export const doctorCommand: Command = {
   },
 }
 
-// A running server knows its own connections; without one, each is tried from here.
+// A running server checks its own connections; without one they are opened here.
 async function findingsOf(context: CliContext): Promise<readonly Finding[]> {
   const config = context.loadConfig()
   try {

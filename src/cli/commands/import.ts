@@ -1,5 +1,5 @@
-// Asks the running server for an import and follows it to its end: a line that is rewritten on a terminal, otherwise a line for
-// each change of what is said about it. The import is the server's: whoever stops looking does not stop it.
+// Starts an import on the running server and shows its progress until it ends: one line that is rewritten on a terminal, otherwise a line for
+// each new message. The server runs the import: stopping this command does not stop it.
 import { vendorNames } from '../../vendors/vendors.ts'
 import { usage, type Command } from '../arguments.ts'
 import { connectRunning, good, type Client } from '../client.ts'
@@ -32,14 +32,14 @@ const LOOK_MS = 1_000
 
 export const importCommand: Command = {
   name: 'import',
-  summary: "Imports an athlete's history from a vendor and shows how it goes, until it is done.",
+  summary: "Imports an athlete's data from a vendor and shows the progress until it is done.",
   words: vendorNames.join('|'),
   fewestWords: 1,
   mostWords: 1,
   options: {
-    athlete: { type: 'string', value: 'ID', means: 'whose history (see `athlete list`)' },
-    full: { type: 'boolean', means: 'all of it, not only what is new' },
-    restart: { type: 'boolean', means: 'begin anew instead of going on where a failed one stopped' },
+    athlete: { type: 'string', value: 'ID', means: 'the athlete (see `athlete list`)' },
+    full: { type: 'boolean', means: 'everything, not only what is new' },
+    restart: { type: 'boolean', means: 'start from the beginning, not where a failed import stopped' },
   },
   run: async (input, context) => {
     const [vendor = ''] = input.words
@@ -62,11 +62,11 @@ const isOver = ({ status }: Import): boolean => status === 'completed' || status
 
 interface Shown {
   show(seen: Import): Promise<void>
-  /** Leaves a rewritten line as it is; what is printed next begins below. */
+  /** Ends a rewritten line, so that the next output begins below it. */
   leave(): void
 }
 
-/** Gives what was seen last: the end, or where it stood when a person stopped looking. */
+/** Gives the import as it was last seen: at its end, or when a person stopped the command. */
 async function follow(
   begun: Import,
   again: () => Promise<Import>,
@@ -94,7 +94,7 @@ function conclude(last: Import, json: boolean, { terminal }: CliContext): number
   const exitCode = last.status === 'completed' ? 0 : 1
   if (json) return terminal.line(JSON.stringify(last), exitCode)
   for (const { externalId, reason } of isOver(last) ? last.problems : []) terminal.line(`  ${externalId}: ${reason}`)
-  if (!isOver(last)) terminal.line(`The import goes on without you; \`paceline import\` shows it again.`)
+  if (!isOver(last)) terminal.line('The import goes on in the background; run the same command to see it again.')
   return exitCode
 }
 
@@ -129,7 +129,7 @@ function barLine({ progress: { detailed, total }, message, eta }: Import, left: 
   )
 }
 
-/** Of the window that will hold the import up first. */
+/** Of the window with the fewest calls left. */
 async function quotaLeft(client: Client, vendor: string, athlete: string): Promise<string> {
   const { items } = good<Quotas>(await client.ask('GET', '/v1/quota', { athlete }))
   const windows = items.filter(each => each.vendor === vendor).flatMap(({ pools }) => pools.flatMap(pool => pool.windows))

@@ -3,7 +3,7 @@ import { storedHome } from '../home.ts'
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  summary: "Brings the store to this version's schema; `up` does it by itself.",
+  summary: "Updates the store to this version's schema; `up` does it by itself.",
   words: '',
   fewestWords: 0,
   mostWords: 0,

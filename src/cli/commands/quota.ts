@@ -36,13 +36,13 @@ interface Shown {
 
 export const quotaCommand: Command = {
   name: 'quota',
-  summary: "Shows what is left of the vendors' quotas, and who spent it.",
+  summary: "Shows how much of each vendor's quota is left, and who used it.",
   words: '',
   fewestWords: 0,
   mostWords: 0,
   options: {
-    days: { type: 'string', value: 'N', means: `who spent it in so many days, counting today (1 to ${KEPT_DAYS}, default 1)` },
-    athlete: { type: 'string', value: 'ID', means: "also the pools of this athlete's own tokens; of the calls only theirs" },
+    days: { type: 'string', value: 'N', means: `show the use of the last N days, today included (1 to ${KEPT_DAYS}, default 1)` },
+    athlete: { type: 'string', value: 'ID', means: "add the quotas of this athlete's own tokens, and show only their calls" },
   },
   run: async (input, context) => {
     const days = daysOf(input)
@@ -65,7 +65,7 @@ async function look(client: Client, days: number, athlete: string | undefined): 
   const everyones = good<Shown>(await client.ask('GET', `/admin/quota?days=${days}`))
   if (athlete === undefined) return everyones
   const { items } = good<Pick<Shown, 'items'>>(await client.ask('GET', '/v1/quota', { athlete }))
-  // By endpoint the calls of all are one number: whose they were is not told there.
+  // The counts by endpoint do not say whose calls they were.
   const theirs = (one: Usage): Usage => ({
     ...one,
     endpoints: [],
@@ -82,7 +82,7 @@ async function namesIn(client: Client, { usage: spent }: Shown): Promise<Readonl
 }
 
 function page({ items, usage: spent }: Shown, names: ReadonlyMap<string, string>, days: number): string {
-  if (items.length === 0) return 'No vendor has credentials; `paceline doctor` explains.'
+  if (items.length === 0) return 'No vendor has credentials; `paceline doctor` says which variables to set.'
   const parts = items.map(state => {
     const calls = callLines(
       spent.find(({ vendor }) => vendor === state.vendor),
@@ -110,7 +110,7 @@ function windowLine(pool: string, { window, limit, allowed, used, resetAt, close
 
 const BAR_WIDTH = 20
 
-/** What is begun shows, and only what is full looks full. */
+/** Any use shows at least one mark, and only a full window looks full. */
 export function bar(used: number, allowed: number): string {
   const part = allowed === 0 ? 1 : Math.min(1, used / allowed)
   const filled = part < 1 ? Math.min(BAR_WIDTH - 1, Math.ceil(part * BAR_WIDTH)) : BAR_WIDTH

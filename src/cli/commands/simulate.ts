@@ -7,19 +7,23 @@ const HOST = '127.0.0.1'
 
 export const simulateCommand: Command = {
   name: 'simulate',
-  summary: 'Plays the vendors on this machine, from their public documents, until it is stopped.',
+  summary: 'Runs simulated vendors on this machine until it is stopped.',
   words: '[overall=200,2000]',
   fewestWords: 0,
   mostWords: 1,
   options: {
-    port: { type: 'string', value: 'P', means: 'where to listen (0: a free one)' },
-    speed: { type: 'string', value: 'N', means: 'run time N times as fast (give PACELINE_CLOCK_ANCHOR to agree with a server)' },
-    seed: { type: 'string', value: 'S', means: 'another world (default: 1)' },
-    activities: { type: 'string', value: 'A', means: 'how many the first athlete has (default: 700)' },
-    broken: { type: 'string', value: 'N', means: 'how many of them are broken (default: none)' },
-    living: { type: 'boolean', means: 'new activities and nights come as time passes' },
-    limits: { type: 'string', value: 'read=100,1000', means: "Strava's limits a quarter and a day; overall=200,2000 may follow" },
-    webhooks: { type: 'string', value: 'URL', means: 'where events are sent' },
+    port: { type: 'string', value: 'P', means: 'the port to listen on (0: any free one)' },
+    speed: { type: 'string', value: 'N', means: 'run time N times as fast (set PACELINE_CLOCK_ANCHOR to agree with a server)' },
+    seed: { type: 'string', value: 'S', means: 'other athletes and activities for another seed (default: 1)' },
+    activities: { type: 'string', value: 'A', means: 'activities of the first athlete (default: 700)' },
+    broken: { type: 'string', value: 'N', means: 'how many of these activities are broken (default: none)' },
+    living: { type: 'boolean', means: 'add new activities and nights as time passes' },
+    limits: {
+      type: 'string',
+      value: 'read=100,1000',
+      means: "Strava's limits per 15 minutes and per day; overall=200,2000 may follow",
+    },
+    webhooks: { type: 'string', value: 'URL', means: 'where to send webhooks' },
   },
   run: async (input, context) => {
     const port = numberOf(input, 'port', 0, 65_535)

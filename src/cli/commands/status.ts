@@ -7,11 +7,11 @@ const WATCH_MS = 2_000
 
 export const statusCommand: Command = {
   name: 'status',
-  summary: 'Says whether Paceline runs, whether everything it needs is there, and how far the streams are.',
+  summary: 'Shows whether Paceline runs, whether everything it needs answers, and how many streams are fetched.',
   words: '',
   fewestWords: 0,
   mostWords: 0,
-  options: { watch: { type: 'boolean', means: 'again every two seconds, until it is stopped' } },
+  options: { watch: { type: 'boolean', means: 'repeat every two seconds until stopped' } },
   run: async (input, context) => {
     const client = await connectRunning(context, context.loadConfig())
     const look = (): Promise<number> => show(client, input, context)
@@ -19,7 +19,7 @@ export const statusCommand: Command = {
   },
 }
 
-/** The exit code is that of the last look. */
+/** Gives the exit code of the last look. */
 async function watch(look: () => Promise<number>, { clock, stopAsked }: CliContext): Promise<number> {
   const stop = new AbortController()
   void stopAsked().then(() => {
@@ -67,7 +67,7 @@ interface Streams {
   readonly window: { readonly window: string; readonly allowed: number; readonly used: number; readonly resetAt: string } | null
 }
 
-/** Null where they cannot be asked for just now: the state above says why. */
+/** Null when the server cannot answer now; the state above says why. */
 async function streamsOf(client: Client): Promise<Streams | null> {
   const { status, body } = await client.ask('GET', '/admin/streams')
   if (status !== 200) return null
@@ -75,7 +75,7 @@ async function streamsOf(client: Client): Promise<Streams | null> {
   return { status: counts, stuck, retries, rateLimited24h, window }
 }
 
-/** Only the states that something is in. */
+/** Leaves out states that no activity is in. */
 function inWords({ status, stuck, ...work }: Streams): string[] {
   const counts = Object.entries(status).flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`]))
   const rest = stuck === 0 ? '' : `; ${stuck} given up, see \`streams reset --stuck\``

@@ -1,10 +1,10 @@
-// Streams from the terminal: having what is owed looked at, and what was given up begun anew.
+// Streams from the terminal: fetch the missing ones now, and fetch again those that were given up.
 import { usage, type Command } from '../arguments.ts'
 import { asking, good } from '../client.ts'
 
 export const backfillCommand: Command = {
   name: 'backfill',
-  summary: 'Has the streams that are owed looked at now, instead of at the next sweep.',
+  summary: 'Starts fetching missing streams now instead of within a minute.',
   words: '',
   fewestWords: 0,
   mostWords: 0,
@@ -14,19 +14,20 @@ export const backfillCommand: Command = {
     const answer = await asking(context, async client =>
       good<{ athletes: number }>(await client.ask('POST', '/admin/streams/backfill', { body: { athlete } })),
     )
-    const words = answer.athletes === 0 ? 'No streams are owed.' : `Streams are owed to ${answer.athletes} athletes: on it.`
+    const words =
+      answer.athletes === 0 ? 'No streams are missing.' : `Fetching the missing streams of ${answer.athletes} athletes.`
     return context.terminal.line(input.json ? JSON.stringify(answer) : words, 0)
   },
 }
 
 export const streamsCommand: Command = {
   name: 'streams',
-  summary: 'Has the streams of an activity fetched anew, or all that were given up.',
+  summary: 'Fetches the streams of an activity again, or all that were given up.',
   words: 'reset [ACTIVITY]',
   fewestWords: 1,
   mostWords: 2,
   options: {
-    stuck: { type: 'boolean', means: 'all that failed for good, instead of one activity' },
+    stuck: { type: 'boolean', means: 'all that were given up, instead of one activity' },
     athlete: { type: 'string', value: 'ID', means: 'with --stuck: only this athlete’s' },
   },
   run: async (input, context) => {
@@ -41,6 +42,6 @@ export const streamsCommand: Command = {
       good(await client.ask('POST', `/admin/activities/${encodeURIComponent(activity)}/reset-stream-fetch`))
       return { reset: 1 }
     })
-    return context.terminal.line(input.json ? JSON.stringify(answer) : `${answer.reset} will be fetched anew.`, 0)
+    return context.terminal.line(input.json ? JSON.stringify(answer) : `${answer.reset} will be fetched again.`, 0)
   },
 }

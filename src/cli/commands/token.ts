@@ -7,7 +7,7 @@ export const tokenCommand: Command = {
   words: 'create',
   fewestWords: 1,
   mostWords: 1,
-  options: { athlete: { type: 'string', value: 'ID', means: 'whose token (see `athlete list`)' } },
+  options: { athlete: { type: 'string', value: 'ID', means: 'the athlete (see `athlete list`)' } },
   run: async (input, context) => {
     const athlete = input.text('athlete')
     if (input.words[0] !== 'create') throw usage(tokenCommand, `token takes create, not "${input.words[0]}".`)

@@ -19,7 +19,7 @@ export const upCommand: Command = {
     demo: {
       type: 'string',
       value: 'on|off',
-      means: 'the demo, in its own folder (default: on without credentials and PostgreSQL)',
+      means: 'run the demo, in its own folder (default: on without credentials and PostgreSQL)',
     },
     speed: { type: 'string', value: 'N', means: 'run time N times as fast (default: 1, the demo 60)' },
   },
@@ -42,7 +42,7 @@ async function serve(engine: Engine, options: Serving, context: CliContext): Pro
   await engine.service.start()
   const sample = options.demo ? await sampleAthlete(engine) : undefined
   const listens = options.roles.includes('api')
-  // Before anything is printed: who waits for the link may run a command at once.
+  // Before anything is printed, because whoever waits for the link may run a command at once.
   const withdraw = listens ? announce(options.folder, engine.localUrl()) : () => undefined
   try {
     if (listens) await printLink(engine, context)
@@ -56,7 +56,7 @@ async function serve(engine: Engine, options: Serving, context: CliContext): Pro
 
 type Showing = Serving & { readonly stop: Promise<void> }
 
-/** After the link: what happens in the demo is logged, and the link comes first. */
+/** Runs after the link is printed, because the link must come before any log line of the demo. */
 async function showDemo(
   engine: Engine,
   sample: SampleAthlete,
@@ -72,7 +72,7 @@ async function showDemo(
   if (!json) await tellImport(engine, sample.athleteId, telling)
 }
 
-/** On a terminal what is passing is shown in place; what is worth keeping gets a line of its own. */
+/** On a terminal a passing line is replaced by the next one; any other line stays. */
 function speakerOn(terminal: CliContext['terminal']): (line: string, isPassing: boolean) => void {
   const { rewrite } = terminal
   if (rewrite === undefined) return line => terminal.line(line)
@@ -82,7 +82,7 @@ function speakerOn(terminal: CliContext['terminal']): (line: string, isPassing: 
   }
 }
 
-/** The first URL on standard output, on a line of its own also with --json: programs look for it. */
+/** The first URL on standard output, on a line of its own even with --json: programs look for it. */
 async function printLink(engine: Engine, { terminal }: CliContext): Promise<void> {
   terminal.line(`${engine.publicUrl()}/sign-in?token=${await engine.accounts.createSignInLink(null)}`)
 }
@@ -91,7 +91,7 @@ const factsOf = (engine: Engine, { demo, roles }: Serving, { version }: CliConte
   JSON.stringify({ url: roles.includes('api') ? engine.localUrl() : null, version, demo })
 
 function sentenceOf({ demo, folder, roles, speed }: Serving, { version }: CliContext): string {
-  if (!roles.includes('api')) return `Paceline ${version} is up as ${roles.join(', ')}; it does not listen.`
+  if (!roles.includes('api')) return `Paceline ${version} is up with the roles ${roles.join(', ')}; it does not listen.`
   const label = demo ? ` This is the demo: a sample athlete, time × ${speed}, data in ${folder}.` : ''
   return `Paceline ${version} is up.${label} The link above signs you in once, within 24 hours.`
 }
@@ -101,14 +101,14 @@ function optionsOf(input: Arguments, config: Config): OpenOptions {
   if (home.demo && config.postgresUrl !== undefined) {
     throw new PacelineError(
       'PACE_CONFIG',
-      'The demo runs on its own embedded store only: unset PACELINE_POSTGRES_URL, or leave out --demo on.',
+      'The demo runs only on its own embedded store: unset PACELINE_POSTGRES_URL, or leave out --demo on.',
     )
   }
   const roles = rolesAsked(input)
   if (config.postgresUrl === undefined && roles.length < ROLES.length) {
     throw new PacelineError(
       'PACE_CONFIG',
-      'The embedded store has room for one process, which needs all roles; --roles is for PACELINE_POSTGRES_URL.',
+      'The embedded store allows one process, which needs all roles: leave out --roles, or set PACELINE_POSTGRES_URL.',
     )
   }
   return { folder: home.folder, demo: home.demo, speed: speedAsked(input) ?? home.speed, roles }
