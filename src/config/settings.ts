@@ -47,12 +47,12 @@ const server = group('Server', {
   PACELINE_PUBLIC_URL: optional(
     kinds.origin,
     'http://127.0.0.1:<port>',
-    'How browsers and vendors reach this server: OAuth redirects and webhook callbacks are built on it. Cookies are `Secure` and HSTS is sent only when it is https.',
+    'The address of this server for browsers and vendors; OAuth redirects and webhook callbacks begin with it. Only with https are cookies `Secure` and HSTS sent.',
   ),
   PACELINE_LOG_LEVEL: standard(
     kinds.logLevel,
     'info',
-    'The least serious line that is logged: JSON on stdout, readable on a terminal.',
+    'The lowest level that is logged. Logs go to stdout: JSON lines, or readable text on a terminal.',
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(
     kinds.baseUrl,
@@ -76,7 +76,7 @@ const stores = group('Stores', {
   PACELINE_REDIS_URL: optional(
     kinds.serverUrl('redis', 'rediss', 'https'),
     'the database keeps them',
-    'Redis for call budgets, locks and sessions; https for a REST endpoint in the manner of Upstash.',
+    'Redis for call budgets and locks; https for a REST endpoint like that of Upstash.',
   ),
   PACELINE_REDIS_TOKEN: optional(kinds.secret, 'none', 'The token of a Redis REST endpoint.'),
   PACELINE_NATS_URL: optional(kinds.serverUrl('nats', 'tls'), 'queues in the database', 'NATS with JetStream, as the event bus.'),
@@ -133,29 +133,25 @@ const pace = group('Pace', {
   PACELINE_QUOTA_GUARD_MS: standard(
     whole(0, 450_000),
     '3000',
-    'This close to a window’s edge a live call counts in both windows and backfill waits, because clocks differ.',
+    'This close to the edge of a window a live call counts in both windows and backfill waits, because clocks differ.',
   ),
   PACELINE_LIVE_RESERVE: standard(
     whole(0, 1_000_000),
     '100',
-    'Calls of a day kept back for live work; melts towards midnight UTC.',
+    'Calls of each day that backfill leaves to live calls; shrinks evenly until midnight UTC.',
   ),
-  PACELINE_BACKFILL_YIELD: standard(
-    whole(0, 1_000_000),
-    '20',
-    'Backfill stops when no more calls than this are left in a window.',
-  ),
+  PACELINE_BACKFILL_YIELD: standard(whole(0, 1_000_000), '20', 'Calls of a short window that backfill leaves to live calls.'),
   PACELINE_BACKFILL_ORDER: standard(kinds.oneOf(['newest', 'oldest']), 'newest', 'Which activities’ streams are fetched first.'),
   PACELINE_POLL_MINUTES: standard(
     whole(1, 43_200),
     '30',
-    'How often a connection is looked at for new activities; once a day while its webhooks are heard.',
+    'How often each connection is checked for new data; once a day while its webhooks arrive.',
   ),
   PACELINE_STREAM_CONCURRENCY: standard(whole(1, 64), '4', 'Details and streams fetched at the same time by one process.'),
   PACELINE_STREAM_SETTLE_MS: standard(
     whole(0, LONGEST_MS),
     '1800000',
-    'How long after an upload missing streams may still appear.',
+    'How long after an upload streams that are missing may still appear.',
   ),
 })
 
@@ -165,13 +161,13 @@ const sleep = group('Sleep and notifications', {
   PACELINE_SLEEP_PRIORITY: standard(
     kinds.ranking(SLEEP_VENDORS),
     SLEEP_VENDORS.join(','),
-    'Whose night counts when several have one.',
+    'Whose night counts when several vendors have one.',
   ),
-  PACELINE_NOTIFY_URL: optional(kinds.link, 'no notifications are sent', 'Receives notifications as signed webhooks.'),
-  PACELINE_NOTIFY_SECRET: optional(kinds.secret, 'none', 'Signs them.'),
+  PACELINE_NOTIFY_URL: optional(kinds.link, 'no notifications are sent', 'Where notifications are sent, as signed webhooks.'),
+  PACELINE_NOTIFY_SECRET: optional(kinds.secret, 'none', 'Signs the notifications.'),
   NORMALIZE_SLEEP_DURABLE: standard(kinds.durableName, 'normalize-sleep-durable', 'The name of the sleep consumer on the bus.'),
   NORMALIZE_SLEEP_MAX_DELIVER: standard(whole(1, 1000), '5', 'Deliveries of a message before it becomes a dead letter.'),
-  NORMALIZE_SLEEP_ACK_WAIT_MS: standard(duration, '60000', 'How long a message may be worked on before it is delivered again.'),
+  NORMALIZE_SLEEP_ACK_WAIT_MS: standard(duration, '60000', 'How long a message may take before it is delivered again.'),
 })
 
 const stremio = group('Stremio add-on', {
