@@ -29,8 +29,8 @@ export const text = (most: number): z.ZodString =>
 
 /** Lists come in pages: the cursor of one answer asks for the next; null ends the list. */
 export const pageAsked = z.object({
-  cursor: id.optional().describe('nextCursor of the page before'),
-  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Items a page: 50 unless asked otherwise, at most 200'),
+  cursor: id.optional().describe('nextCursor of the previous page'),
+  limit: z.coerce.number().int().min(1).max(200).default(50).describe('Items per page: 50 by default, at most 200'),
 })
 
 export const listOf = <T extends z.ZodType>(

@@ -73,7 +73,7 @@ interface Complaint {
 
 // A malformed id in the path names nothing, so it is answered like an unknown one.
 function invalid(where: string | undefined, complaints: readonly Complaint[]): PacelineError {
-  if (where === 'params') return new PacelineError('PACE_NOT_FOUND', 'There is no such thing here.')
+  if (where === 'params') return new PacelineError('PACE_NOT_FOUND', 'There is nothing here with this id or name.')
   const details = complaints.map(({ instancePath, message }) => {
     const field = instancePath.slice(1).replaceAll('/', '.')
     return `${field === '' ? (where ?? 'request') : field}: ${message ?? 'is not valid'}`

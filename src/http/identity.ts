@@ -100,7 +100,10 @@ async function athleteFor(request: FastifyRequest, identity: Identity, accounts:
   if (identity.kind === 'ingest') throw new PacelineError('PACE_FORBIDDEN', "This route is for an athlete's token.")
   const named = request.headers[ATHLETE_HEADER]
   if (typeof named !== 'string')
-    throw new PacelineError('PACE_FORBIDDEN', 'The operator names the athlete in the header X-Paceline-Athlete.')
+    throw new PacelineError(
+      'PACE_FORBIDDEN',
+      'This is a route for athletes: the operator must name one in the header X-Paceline-Athlete.',
+    )
   if (!isId(named) || !(await accounts.athleteExists(named)))
     throw new PacelineError('PACE_NOT_FOUND', 'There is no such athlete.')
   return named

@@ -100,4 +100,4 @@ export class Live {
 }
 
 const tooMany = (): PacelineError =>
-  new PacelineError('PACE_TOO_MANY_FEEDS', `This athlete's changes are followed ${MOST_FEEDS} times at once already; close one.`)
+  new PacelineError('PACE_TOO_MANY_FEEDS', `This athlete already has ${MOST_FEEDS} open connections to /v1/events; close one.`)

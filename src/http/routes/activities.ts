@@ -12,7 +12,7 @@ const tags = ['athlete']
 const streams = z.enum(STREAM_STATUSES)
 const activity = z.object({
   id,
-  vendor: z.string().describe('`manual`: entered by hand'),
+  vendor: z.string().describe('`manual` when it was entered by hand'),
   externalId: z.string().nullable(),
   name: z.string(),
   sport: z.string(),
@@ -22,7 +22,7 @@ const activity = z.object({
   movingSeconds: z.number().nullable(),
   distanceMeters: z.number().nullable(),
   manual: z.boolean(),
-  detailed: z.boolean().describe('Whether more than the summary was fetched'),
+  detailed: z.boolean().describe('Whether the details were fetched, not only the summary'),
   streams,
   processing: z.null(),
 })
@@ -58,7 +58,7 @@ const checkin = z.object({
 })
 
 const newestFirst = pageAsked.extend({
-  cursor: z.string().max(200).refine(isCursor, 'Not a cursor').optional().describe('nextCursor of the page before'),
+  cursor: z.string().max(200).refine(isCursor, 'Not a cursor').optional().describe('nextCursor of the previous page'),
 })
 const day = z.iso.date()
 const moment = z.union([day, z.iso.datetime({ offset: true })])
@@ -73,8 +73,8 @@ export function activityRoutes(app: App, { activities }: HttpParts): void {
     tags,
     querystring: newestFirst.extend({
       sport: text(100).optional(),
-      from: from.optional().describe('At or after this instant, or from the beginning of this day'),
-      to: to.optional().describe('Before this instant, or until the end of this day'),
+      from: from.optional().describe('From this instant or day on'),
+      to: to.optional().describe('Before this instant, or up to and including this day'),
       streams: streams.optional(),
     }),
     response: { 200: listOf(activity), 400: errorAnswer },

@@ -46,7 +46,7 @@ function athleteRoutes(app: App, { accounts }: HttpParts): void {
 function accessRoutes(app: App, { accounts, publicUrl }: HttpParts): void {
   const linkTo = (token: string): { url: string } => ({ url: `${publicUrl()}/sign-in?token=${token}` })
 
-  const created = z.object({ id, token: z.string().describe('Shown here and never again') })
+  const created = z.object({ id, token: z.string().describe('Shown only here') })
   const createToken = {
     tags,
     summary: 'Create an API token for an athlete',

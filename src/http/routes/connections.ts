@@ -36,17 +36,20 @@ export function connectionRoutes(app: App, parts: HttpParts): void {
 
 function consentRoutes(app: App, { connections }: HttpParts): void {
   const start = {
-    summary: 'Connect a vendor: where to give consent',
+    summary: 'Connect a vendor; gives the address where the athlete consents',
     tags,
     params: vendorInPath,
-    body: z.object({ write: z.boolean().optional().describe('Also ask to write back') }).nullish(),
+    body: z.object({ write: z.boolean().optional().describe('Also ask for permission to write') }).nullish(),
     response: { 200: z.object({ authorizeUrl: z.url() }), 400: errorAnswer, 404: errorAnswer },
   }
   app.post('/v1/connections/:vendor', { config, schema: start }, async request => {
     const { vendor: name } = request.params
     const authorizeUrl = await connections.start(request.athleteId, name, { write: request.body?.write ?? false })
     if (authorizeUrl !== undefined) return { authorizeUrl }
-    throw new PacelineError('PACE_VENDOR_UNKNOWN', `The operator gave no credentials for ${name}.`)
+    throw new PacelineError(
+      'PACE_VENDOR_UNKNOWN',
+      `${name} cannot be connected, because the operator gave no credentials for it.`,
+    )
   })
 
   const callback = {
@@ -66,7 +69,7 @@ function consentRoutes(app: App, { connections }: HttpParts): void {
 
 function disconnectRoutes(app: App, { erasure }: HttpParts): void {
   const part = {
-    summary: "Disconnect a vendor: revoked there, that vendor's data deleted here",
+    summary: "Disconnect a vendor: revokes the access there and deletes that vendor's data here",
     tags,
     params: vendorInPath,
     response: { 200: z.object({ receipt }), 404: errorAnswer },
@@ -78,7 +81,7 @@ function disconnectRoutes(app: App, { erasure }: HttpParts): void {
   })
 
   const list = {
-    summary: 'Receipts of what was deleted',
+    summary: 'Receipts of deleted data',
     tags,
     querystring: pageAsked,
     response: { 200: listOf(receipt), 400: errorAnswer },

@@ -23,17 +23,17 @@ export function documentRoutes(app: App, { demo, version }: HttpParts): void {
 }
 
 const LINKS = [
-  { path: '/docs', name: 'The API', about: 'Every operation, for people to read.' },
-  { path: '/openapi.json', name: 'OpenAPI 3.1', about: 'The same, for programs.' },
-  { path: '/readyz', name: 'Readiness', about: 'Whether everything that it needs is there.' },
-  { path: '/metrics', name: 'Metrics', about: 'Its figures, for Prometheus.' },
+  { path: '/docs', name: 'The API', about: 'All routes, to read.' },
+  { path: '/openapi.json', name: 'OpenAPI 3.1', about: 'The same for programs.' },
+  { path: '/readyz', name: 'Readiness', about: 'Whether everything that Paceline needs answers.' },
+  { path: '/metrics', name: 'Metrics', about: 'Figures for Prometheus.' },
 ]
 
 const firstPage = (version: string, demo: boolean): string =>
   page('Up and running', [
     `<p class="note">Version ${escaped(version)}</p>`,
     demo
-      ? '<p><span class="label">Demo</span> A sample athlete on time that runs sixty times as fast, in a folder of its own.</p>'
+      ? '<p><span class="label">Demo</span> A sample athlete with simulated vendors. Time runs sixty times as fast; the data has its own folder.</p>'
       : '',
     '<ul class="cards">',
     ...LINKS.map(({ path, name, about }) => `<li><a href="${path}">${name}</a><p>${about}</p></li>`),

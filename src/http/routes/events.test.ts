@@ -249,7 +249,7 @@ describe('clients', () => {
     const refused = await fetch(`${server.url}/v1/events`, { headers: ada.headers })
     assert.equal(refused.status, 429)
     const { error, code } = (await refused.json()) as { error: string; code: string }
-    assert.deepEqual([code, error.startsWith("This athlete's changes are followed 10 times")], ['PACE_TOO_MANY_FEEDS', true])
+    assert.deepEqual([code, error.startsWith('This athlete already has 10 open connections')], ['PACE_TOO_MANY_FEEDS', true])
     await EventStream.open(server.url, eve.headers)
     first?.leave()
     await eventually(open)

@@ -11,9 +11,10 @@ import { liveStreams } from './streams.ts'
 export const EVENT_STREAM = 'text/event-stream'
 
 const EVENTS = [
-  'Events `import`, each with what `GET /v1/imports/{id}` answers as data, and `stream`, with what `GET /v1/activities/{id}/streams` answers, but',
-  'for the samples (`stream_data` is null). What is under way is told at once, then each change, a few a second at most and the last one always; a comment comes every 15 seconds. The connection ends when the token is revoked or the server stops: connect',
-  'again, and look up what has ended meanwhile.',
+  'Events `import`, with the answer of `GET /v1/imports/{id}` as data, and `stream`, with the answer of `GET /v1/activities/{id}/streams`',
+  'without the samples (`stream_data` is null). Whatever is running is sent at once, then every change: at most a few a second, and always the',
+  'last state. A comment is sent every 15 seconds. The connection ends when the token is revoked or the server stops: connect again, and look',
+  'up what has ended meanwhile.',
 ].join(' ')
 
 /** A stream goes out as it is; the document calls it text. */
@@ -34,7 +35,7 @@ export function eventRoutes(app: App, parts: HttpParts): void {
   app.addHook('preClose', () => live.close())
 
   const schema = {
-    summary: 'What is under way, as server-sent events',
+    summary: 'Running imports and streams, as server-sent events',
     tags: ['athlete'],
     response: {
       200: { description: EVENTS, content: { [EVENT_STREAM]: { schema: eventText } } },

@@ -15,7 +15,7 @@ export function healthRoutes(app: App, { clock, demo, metrics, parts, version }:
   const alive = z.object({ status: z.literal('ok'), version: z.string(), demo: z.boolean() })
   app.get(
     '/healthz',
-    { config, schema: { summary: 'Is the process alive?', tags: ['operation'], response: { 200: alive } } },
+    { config, schema: { summary: 'Whether the process is alive', tags: ['operation'], response: { 200: alive } } },
     () => ({
       status: 'ok' as const,
       version,
@@ -25,7 +25,7 @@ export function healthRoutes(app: App, { clock, demo, metrics, parts, version }:
 
   const ready = z.object({ status: z.literal('ready'), parts: z.array(z.string()) })
   const readySchema = {
-    summary: 'Can it work? Names the part that is down.',
+    summary: 'Whether everything that Paceline needs answers; names what does not',
     tags: ['operation'],
     response: { 200: ready, 503: errorAnswer },
   }

@@ -13,17 +13,17 @@ const importAnswer = z.object({
   type: z.enum(IMPORT_TYPES),
   status: z.enum(importStatuses),
   progress: z.object({
-    listed: count.describe('Activities, nights or check-ins that are here to see'),
-    detailed: count.describe('Those with their details'),
+    listed: count.describe('Activities, nights or check-ins found so far'),
+    detailed: count.describe('How many of them have their details'),
     photos: count.describe('Activities whose photos were fetched'),
-    total: count.nullable().describe('How many there will be; null until it is known'),
+    total: count.nullable().describe('How many there will be; null while unknown'),
   }),
-  cursor: z.record(z.string(), z.unknown()).describe('Where it stands; for the curious'),
-  retryAfter: instant.nullable().describe('When it goes on by itself'),
-  eta: instant.nullable().describe('When it will be done, if all goes on as now'),
+  cursor: z.record(z.string(), z.unknown()).describe('How far the import has come, in its own fields; they may change'),
+  retryAfter: instant.nullable().describe('When a paused import goes on by itself'),
+  eta: instant.nullable().describe('When it will probably be done'),
   message: z.string(),
   error: z.string().nullable(),
-  problems: z.array(z.object({ externalId: z.string(), reason: z.string() })).describe('Activities that could not be had'),
+  problems: z.array(z.object({ externalId: z.string(), reason: z.string() })).describe('What could not be imported, and why'),
 })
 
 const config = { audience: 'athlete' } as const
@@ -31,7 +31,7 @@ const tags = ['athlete']
 
 export function importRoutes(app: App, { imports }: HttpParts): void {
   const start = {
-    summary: 'Import from a vendor; the one that runs, if one does',
+    summary: 'Start an import from a vendor; gives the running one if there is one',
     tags,
     body: z.object({
       vendor: z.enum(vendorNames),
@@ -59,7 +59,7 @@ export function importRoutes(app: App, { imports }: HttpParts): void {
     return pageOf((await imports.list(request.athleteId, { after: cursor, limit: limit + 1 })).map(answer), limit)
   })
 
-  const one = { summary: 'How an import goes', tags, params: idInPath, response: { 200: importAnswer, 404: errorAnswer } }
+  const one = { summary: 'One of my imports', tags, params: idInPath, response: { 200: importAnswer, 404: errorAnswer } }
   app.get('/v1/imports/:id', { config, schema: one }, async request => {
     const view = await imports.read(request.athleteId, request.params.id)
     if (view === undefined) throw new PacelineError('PACE_NOT_FOUND', 'There is no such import.')

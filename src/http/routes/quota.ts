@@ -28,22 +28,27 @@ const usage = z.object({
   vendor,
   windows: z
     .array(z.object({ pool: z.string(), window: windowName, startsAt: instant, used: count }))
-    .describe('Windows in which something was used; those shorter than a quarter of an hour of today only'),
+    .describe('Windows with calls; those shorter than 15 minutes only for today'),
   endpoints: z.array(
     z.object({
       endpoint: z.string(),
       class: z.enum(CALL_CLASSES),
       calls: count,
-      refused: count.describe('Answered with "too many"'),
+      refused: count.describe('Calls that the vendor answered with 429'),
     }),
   ),
   athletes: z
-    .array(z.object({ athleteId: id.nullable().describe("Null: nobody's, or of one who has disconnected"), calls: count }))
-    .describe('The 200 with the most calls'),
+    .array(
+      z.object({
+        athleteId: id.nullable().describe('Null: calls for no athlete, or for one who has disconnected'),
+        calls: count,
+      }),
+    )
+    .describe('The 200 athletes with the most calls'),
 })
 
 export function quotaRoutes(app: App, { quota, vendors }: HttpParts): void {
-  const mine = { summary: "What is left of the vendors' quotas", tags: ['athlete'], response: { 200: listOf(state) } }
+  const mine = { summary: "How much of each vendor's quota is left", tags: ['athlete'], response: { 200: listOf(state) } }
   app.get('/v1/quota', { config: { audience: 'athlete' }, schema: mine }, async ({ athleteId }) => ({
     items: await Promise.all(vendors().map(async name => stateAnswer(await quota.vendorState(name, athleteId)))),
     nextCursor: null,
@@ -51,9 +56,9 @@ export function quotaRoutes(app: App, { quota, vendors }: HttpParts): void {
 
   const days = z.coerce.number().int().min(1).max(KEPT_DAYS).default(1)
   const everyones = {
-    summary: "What is left of the vendors' quotas, and who spent it",
+    summary: "How much of each vendor's quota is left, and who used it",
     tags: ['admin'],
-    querystring: z.object({ days: days.describe(`Usage of so many days, counting today (UTC); at most ${KEPT_DAYS}`) }),
+    querystring: z.object({ days: days.describe(`Usage of the last N days, today included (UTC); at most ${KEPT_DAYS}`) }),
     response: { 200: z.object({ items: z.array(state), usage: z.array(usage) }), 400: errorAnswer },
   }
   app.get('/admin/quota', { config: { audience: 'operator' }, schema: everyones }, async request => ({

@@ -8,16 +8,20 @@ import { onErrorBeforePeople } from '../failures.ts'
 import { SESSION_COOKIE } from '../identity.ts'
 import { guessable } from '../protection.ts'
 
-const SPENT = 'This sign-in link was used before or has expired; the command paceline sign-in prints a new one.'
+const SPENT = 'This sign-in link was used before or has expired. Run `paceline sign-in` for a new one, or ask the operator.'
 
 export function signInRoutes(app: App, { accounts, secure }: HttpParts): void {
   const cookie = { httpOnly: true, sameSite: 'lax', path: '/', secure } as const
-  const query = z.object({ token: z.string().min(1).max(200).describe('From the link; works once, within a day') })
+  const query = z.object({ token: z.string().min(1).max(200).describe('The token of the link; it works once, within 24 hours') })
   const schema = {
     summary: 'Sign in with a link',
     tags: ['operation'],
     querystring: query,
-    response: { 302: z.null().describe('Signed in: a cookie, and on to the first page'), 401: errorAnswer, 429: errorAnswer },
+    response: {
+      302: z.null().describe('Signed in: sets a cookie and redirects to the first page'),
+      401: errorAnswer,
+      429: errorAnswer,
+    },
   }
   const config = { audience: 'anyone', ...guessable } as const
   // No HEAD: the preview of a link must not use it up.
@@ -29,7 +33,7 @@ export function signInRoutes(app: App, { accounts, secure }: HttpParts): void {
     return await reply.redirect('/', 302)
   })
 
-  const out = { summary: 'End the session of the cookie', tags: ['operation'], response: { 204: z.null(), 403: errorAnswer } }
+  const out = { summary: 'Sign out', tags: ['operation'], response: { 204: z.null(), 403: errorAnswer } }
   app.post('/sign-out', { config: { audience: 'anyone' }, schema: out }, async (request, reply) => {
     const session = request.cookies[SESSION_COOKIE]
     if (session !== undefined) await accounts.signOut(session)

@@ -36,7 +36,7 @@ export function simulatedRoutes(app: App, { accounts, simulated }: HttpParts): v
 const refusal = (identity: Identity | undefined): PacelineError =>
   new PacelineError(
     identity === undefined ? 'PACE_UNAUTHORISED' : 'PACE_FORBIDDEN',
-    'The simulator is controlled with the admin token.',
+    'The control API of the simulator needs the admin token.',
   )
 
 function requestOf({ method, url, headers, host, body }: FastifyRequest): Request {

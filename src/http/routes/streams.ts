@@ -23,8 +23,8 @@ const streamsAnswer = z.object({
   point_count: count.nullable(),
   source: z.string().nullable(),
   fetched_at: instant.nullable(),
-  reason: z.enum(REASONS).optional().describe('Why there are none, or none yet'),
-  retry_at: instant.optional().describe('When it is tried again by itself'),
+  reason: z.enum(REASONS).optional().describe('Why there are no streams, or not yet'),
+  retry_at: instant.optional().describe('When Paceline tries again by itself'),
 })
 
 export function streamRoutes(app: App, parts: HttpParts): void {
@@ -45,7 +45,7 @@ function written({ stream_data, ...rest }: StreamsAnswer): string {
 function readRoutes(app: App, { streams }: HttpParts): void {
   const { config, tags } = athletes
   const read = {
-    summary: 'The streams of one of my activities; asking for them moves them to the front',
+    summary: 'The streams of one of my activities; missing ones are fetched at once',
     tags,
     params: idInPath,
     querystring: z.object({
@@ -55,7 +55,7 @@ function readRoutes(app: App, { streams }: HttpParts): void {
         .min(0)
         .max(LONGEST_WAIT_MS)
         .default(0)
-        .describe('Waits so many milliseconds for them, then answers with the state they have'),
+        .describe('How many milliseconds to wait for streams that are being fetched'),
     }),
     response: { 200: streamsAnswer, 304: z.null(), 400: errorAnswer, 404: errorAnswer },
   }
@@ -80,7 +80,7 @@ const matches = (known: string | undefined, etag: string): boolean =>
 function ownerRoutes(app: App, { streams }: HttpParts): void {
   const { config, tags } = athletes
   const retry = {
-    summary: 'Try again now: a failed one goes to the front, one that was given up begins anew',
+    summary: 'Fetch failed streams again now, also those that were given up',
     tags,
     params: idInPath,
     response: { 202: z.object({ status }), 404: errorAnswer },
@@ -92,7 +92,7 @@ function ownerRoutes(app: App, { streams }: HttpParts): void {
   })
 
   const shape = {
-    summary: 'What the streams say: segments, drift, splits, moments and a sentence',
+    summary: 'The shape of an activity, read from its streams: segments, drift, splits, moments and a sentence',
     tags,
     params: idInPath,
     response: {
@@ -106,7 +106,10 @@ function ownerRoutes(app: App, { streams }: HttpParts): void {
     if (read === undefined) throw noActivity()
     // Usually some kilobytes; a thousand miles have a megabyte of splits.
     if (read.outcome === 'shape') return await sendJson(request, reply, JSON.stringify(read.shape))
-    throw new PacelineError('PACE_NO_STREAMS', `There are no streams to read a shape from; they are ${read.status}.`)
+    throw new PacelineError(
+      'PACE_NO_STREAMS',
+      `This activity has no streams to read a shape from; their status is ${read.status}.`,
+    )
   })
 }
 
@@ -124,17 +127,17 @@ const overview = z.object({
 
 function operatorRoutes(app: App, { streams }: HttpParts): void {
   const { config, tags } = operators
-  const all = { summary: 'How far the streams are', tags, response: { 200: overview } }
+  const all = { summary: 'Streams by status, retries and quota window', tags, response: { 200: overview } }
   app.get('/admin/streams', { config, schema: all }, async () => {
     const { window, athletes: each, ...rest } = await streams.overview()
     return { ...rest, athletes: [...each], window: window && { ...window, resetAt: new Date(window.resetAt).toISOString() } }
   })
 
   const backfill = {
-    summary: 'Have what is owed looked at now',
+    summary: 'Start fetching missing streams now',
     tags,
     body: z.object({ athlete: id.optional() }),
-    response: { 202: z.object({ athletes: count.describe('Who has something owed') }), 400: errorAnswer },
+    response: { 202: z.object({ athletes: count.describe('How many athletes have missing streams') }), 400: errorAnswer },
   }
   app.post(
     '/admin/streams/backfill',
@@ -146,7 +149,7 @@ function operatorRoutes(app: App, { streams }: HttpParts): void {
 function resetRoutes(app: App, { streams }: HttpParts): void {
   const { config, tags } = operators
   const reset = {
-    summary: 'Have the streams of an activity fetched anew',
+    summary: 'Fetch the streams of an activity again',
     tags,
     params: idInPath,
     response: { 200: z.object({ activity_id: id, status }), 404: errorAnswer, 409: errorAnswer },
@@ -156,18 +159,22 @@ function resetRoutes(app: App, { streams }: HttpParts): void {
     if (outcome === 'reset') return { activity_id: request.params.id, status: 'pending' as const }
     if (outcome === 'not_found') throw noActivity()
     if (outcome === 'not_fetched')
-      throw new PacelineError('PACE_NOT_FETCHED', 'Its streams are sent by the vendor and cannot be asked for.')
-    if (outcome === 'fetching') throw new PacelineError('PACE_FETCHING', 'Its streams are being fetched just now; wait a moment.')
-    throw new PacelineError('PACE_NO_EXTERNAL_ID', 'It was entered by hand: no vendor has streams of it.')
+      throw new PacelineError(
+        'PACE_NOT_FETCHED',
+        'The vendor sends the streams of this activity by itself; they cannot be fetched again.',
+      )
+    if (outcome === 'fetching')
+      throw new PacelineError('PACE_FETCHING', 'The streams of this activity are being fetched now; try again in a moment.')
+    throw new PacelineError('PACE_NO_EXTERNAL_ID', 'This activity was entered by hand, so no vendor has streams of it.')
   })
 
   const many = {
-    summary: 'Have failed ones fetched anew: all, of an athlete, or with a word in their error',
+    summary: 'Fetch failed streams again: all, those of one athlete, or those with a word in their error',
     tags,
     body: z.object({
       athlete: id.optional(),
       error: text(200).optional(),
-      stuck: z.boolean().optional().describe('Only those that were given up'),
+      stuck: z.boolean().optional().describe('Only streams that were given up'),
     }),
     response: { 200: z.object({ reset: count }), 400: errorAnswer },
   }

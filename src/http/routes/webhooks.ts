@@ -17,7 +17,7 @@ export function webhookRoutes(app: App, { inbox }: HttpParts): void {
       parsed(null, body)
     })
     const schema = {
-      summary: 'What Garmin pushes',
+      summary: 'Takes what Garmin pushes',
       tags: ['webhooks'],
       response: { 200: z.object({}), 400: errorAnswer, 401: errorAnswer, 404: errorAnswer },
     }
@@ -25,9 +25,10 @@ export function webhookRoutes(app: App, { inbox }: HttpParts): void {
     scope.post('/webhooks/garmin', options, async request => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const received = await inbox.receive('garmin', { headers: singleHeaders(request.headers), body })
-      if (received.outcome === 'unknown_vendor') throw new PacelineError('PACE_VENDOR_UNKNOWN', 'Garmin is not configured here.')
+      if (received.outcome === 'unknown_vendor')
+        throw new PacelineError('PACE_VENDOR_UNKNOWN', 'The operator gave no credentials for Garmin.')
       if (received.outcome === 'refused')
-        throw new PacelineError('PACE_UNAUTHORISED', `The webhook is not proven: ${received.reason}.`)
+        throw new PacelineError('PACE_UNAUTHORISED', `The webhook's sender cannot be verified: ${received.reason}.`)
       if (received.outcome === 'malformed')
         throw new PacelineError('PACE_BAD_REQUEST', `The webhook cannot be read: ${received.reason}.`)
       return {}
