@@ -5,75 +5,48 @@ import assert from 'node:assert/strict'
 import { Redis as Client } from 'ioredis'
 import { openPostgres } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
-import { consent } from '../consent.ts'
-import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
-import { simulated } from '../programs/simulated.ts'
+import { install, type Installation } from '../programs/installation.ts'
 import { startRedis } from '../servers/redis.ts'
 import type { TestServer } from '../servers/server.ts'
-import { testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 import { freshDatabase } from './fresh-database.ts'
 
 const ACTIVITIES = 12
 
 describe('the budget of the whole program', () => {
-  const folder = testFolder()
   const fresh = freshDatabase()
   let redis: TestServer
-  let simulator: Running & { found: string }
-  let settings: Settings
-  let server: Up
-  let mine: Record<string, string>
+  let the: Installation
   before(async () => {
     redis = await startRedis()
-    const beside = await simulated(folder.path, { activities: ACTIVITIES, speed: [] })
-    simulator = beside.simulator
-    settings = {
-      ...beside.settings,
-      PACELINE_POSTGRES_URL: await fresh.url(),
-      PACELINE_REDIS_URL: redis.url,
-    }
-    server = await up(folder.path, settings)
-    const made = await paceline(folder.path, settings, 'athlete', 'create', '--name', 'Ada', '--json')
-    const { id } = JSON.parse(made.out) as { id: string }
-    const token = (await paceline(folder.path, settings, 'token', 'create', '--athlete', id)).out.trim()
-    mine = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const settings = { PACELINE_POSTGRES_URL: await fresh.url(), PACELINE_REDIS_URL: redis.url }
+    the = await install({ activities: ACTIVITIES, settings })
   })
   after(async () => {
-    await server.stop()
-    await simulator.stop()
+    await the.stop()
     await redis.stop()
     await fresh.drop()
-    folder.remove()
   })
 
   test('an import is counted in Redis, in the ledger and by the vendor alike', async () => {
-    const start = await fetch(`${server.url}/v1/connections/strava`, { method: 'POST', headers: mine, body: '{}' })
-    const { authorizeUrl } = (await start.json()) as { authorizeUrl: string }
-    await fetch(await consent(fetch, authorizeUrl), { redirect: 'manual' })
-    const asked = await fetch(`${server.url}/v1/imports`, {
-      method: 'POST',
-      headers: mine,
-      body: JSON.stringify({ vendor: 'strava', type: 'full' }),
-    })
-    const { id } = (await asked.json()) as { id: string }
+    const { id: athleteId, headers } = await the.athlete()
+    await the.connect(athleteId)
+    const { id } = await the.ask<{ id: string }>(headers, 'POST', '/v1/imports', { vendor: 'strava', type: 'full' })
     await until(async () => {
-      const view = (await (await fetch(`${server.url}/v1/imports/${id}`, { headers: mine })).json()) as { status: string }
-      return view.status === 'completed'
+      const { status } = await the.ask<{ status: string }>(headers, 'GET', `/v1/imports/${id}`)
+      return status === 'completed'
     })
 
-    const state = (await (await fetch(`${simulator.found}/_sim/state`)).json()) as {
-      strava: { byWindow: Record<string, { read: number }>; overLimit: number }
-    }
-    const reads = Object.values(state.strava.byWindow).reduce((sum, { read }) => sum + read, 0)
+    const { strava } = await the.simulatorState()
+    const reads = Object.values(strava.byWindow).reduce((sum, { read }) => sum + read, 0)
     assert(reads > ACTIVITIES)
-    assert.equal(state.strava.overLimit, 0)
+    assert.equal(strava.overLimit, 0)
     assert.equal(await ledgerReads(), reads)
     assert.equal(await redisReads(), reads)
   })
 
   async function ledgerReads(): Promise<number> {
-    const database = await openPostgres({ url: String(settings['PACELINE_POSTGRES_URL']), clock: new SystemClock() })
+    const database = await openPostgres({ url: String(the.settings['PACELINE_POSTGRES_URL']), clock: new SystemClock() })
     const [row] = await database.query<{ used: number }>(
       `select sum(used) as used from quota_window where vendor = 'strava' and pool = 'read' and window_name = 'day'`,
     )

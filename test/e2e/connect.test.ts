@@ -1,52 +1,24 @@
 // An athlete connects to each vendor as a browser would: the real server, the real simulator, two processes.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { vendorNames, type VendorName } from '../../src/vendors/vendors.ts'
 import { consent, type Decision } from '../consent.ts'
-import { paceline, started, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
-import { prepareFolder, testFolder } from '../stores.ts'
-
-/** Credentials for every vendor, and the simulator in place of its hosts. */
-export const vendorSettings = (simulator: string): Settings =>
-  Object.fromEntries(
-    vendorNames.flatMap(name => {
-      const prefix = name.toUpperCase()
-      return [
-        [`${prefix}_CLIENT_ID`, '1'],
-        [`${prefix}_CLIENT_SECRET`, 'secret'],
-        [`${prefix}_BASE_URL`, `${simulator}/${name}`],
-      ]
-    }),
-  )
+import { install, type Headers, type Installation } from '../programs/installation.ts'
 
 describe('connecting', () => {
-  const folder = testFolder()
-  let simulator: Running & { found: string }
-  let server: Up
-  let headers: Record<string, string>
+  let the: Installation
+  let headers: Headers
   before(async () => {
-    await prepareFolder(join(folder.path, '.paceline'))
-    simulator = await started(folder.path, {}, ['simulate', '--port', '0', '--activities', '5'], /http:\/\/127\.0\.0\.1:\d+(?=;)/)
-    const settings = vendorSettings(simulator.found)
-    server = await up(folder.path, settings)
-    const { id } = JSON.parse((await paceline(folder.path, settings, 'athlete', 'create', '--name', 'Ada', '--json')).out) as {
-      id: string
-    }
-    const token = (await paceline(folder.path, settings, 'token', 'create', '--athlete', id)).out.trim()
-    headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    the = await install({ activities: 5, vendors: vendorNames })
+    ;({ headers } = await the.athlete())
   })
-  after(async () => {
-    await server.stop()
-    assert.equal((await simulator.stop()).code, 0)
-    folder.remove()
-  })
+  after(() => the.stop())
   const ask = async (
     method: string,
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Record<string, unknown> }> => {
-    const response = await fetch(`${server.url}${path}`, {
+    const response = await fetch(`${the.server.url}${path}`, {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -92,12 +64,12 @@ describe('connecting', () => {
   test('the receipts are there, and no token ever is: not in answers, not in logs', async () => {
     const { body } = await ask('GET', '/v1/receipts')
     assert.equal((body['items'] as unknown[]).length, 2 * vendorNames.length)
-    const seen = JSON.stringify([body, await connections()]) + server.output().slice(server.link.length)
+    const seen = JSON.stringify([body, await connections()]) + the.server.output().slice(the.server.link.length)
     assert.doesNotMatch(seen, /access_token|refresh_token|[?&]code=|[?&]state=/)
   })
 
   test('a callback that nobody began leads to an error and changes nothing', async () => {
-    const answer = await fetch(`${server.url}/oauth/oura/callback?state=guessed&code=x`, { redirect: 'manual' })
+    const answer = await fetch(`${the.server.url}/oauth/oura/callback?state=guessed&code=x`, { redirect: 'manual' })
     assert.deepEqual([answer.status, answer.headers.get('location')], [302, '/?error=expired'])
     assert.equal((await ask('POST', '/v1/connections/nike')).status, 404)
   })

@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
-import { consent } from '../consent.ts'
 import { openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
-import { paceline, pacelineOnTerminal, up, type Ended, type Settings, type Up } from '../programs/paceline.ts'
+import { commandsIn, vendorSettings } from '../programs/installation.ts'
+import { pacelineOnTerminal, up, type Ended, type Settings, type Up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 
 /** With their streams more than two windows of fifteen calls, so that one is used up and waited for wherever in a window it begins. */
@@ -30,21 +30,16 @@ describe('an import, looked at', () => {
       PACELINE_CLOCK_ANCHOR: new Date(anchor).toISOString(),
       PACELINE_POLL_MINUTES: '43200',
       PACELINE_BACKFILL_YIELD: '4',
-      STRAVA_CLIENT_ID: '1',
-      STRAVA_CLIENT_SECRET: 'secret',
-      STRAVA_BASE_URL: `${vendor.url}/strava`,
+      ...vendorSettings(vendor.url),
       STRAVA_READ_LIMIT: LIMITS.join(','),
       STRAVA_OVERALL_LIMIT: LIMITS.join(','),
     }
     server = await up(folder.path, settings, '--speed', String(SPEED))
-    const cli = async (...words: string[]): Promise<string> => (await paceline(folder.path, settings, ...words)).out.trim()
-    const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }
-    await fetch(await consent(fetch, await cli('connect', 'strava', '--athlete', id)), { redirect: 'manual' })
+    const commands = commandsIn(folder.path, settings)
+    const { id } = await commands.athlete()
+    await commands.connect(id)
     const words = ['import', 'strava', '--athlete', id]
-    ;[terminal, piped] = await Promise.all([
-      pacelineOnTerminal(folder.path, settings, ...words),
-      paceline(folder.path, settings, ...words),
-    ])
+    ;[terminal, piped] = await Promise.all([pacelineOnTerminal(folder.path, settings, ...words), commands.run(...words)])
   })
   after(async () => {
     await server.stop()

@@ -4,16 +4,15 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SimulatorState } from '../../src/simulator/simulator.ts'
-import { consent } from '../consent.ts'
 import { QUARTER_MS } from '../durations.ts'
-import { launch, paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
-import { simulated } from '../programs/simulated.ts'
+import { install, type Headers, type Installation } from '../programs/installation.ts'
+import { launch, paceline, up, type Up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 
 /** Fewer than what one window of 15 minutes allows. */
 const ACTIVITIES = 40
-const SPEED = ['--speed', '60']
+const SPEED = 60
 
 interface Import {
   readonly id: string
@@ -24,46 +23,29 @@ interface Import {
 }
 
 describe('an import', () => {
-  const folder = testFolder()
-  let simulator: Running & { found: string }
-  let server: Up
-  let settings: Settings
+  let the: Installation
   let athlete: string
-  let headers: Record<string, string>
+  let headers: Headers
   before(async () => {
-    await prepareFolder(join(folder.path, '.paceline'))
-    const beside = await simulated(folder.path, { activities: ACTIVITIES, speed: SPEED })
-    simulator = beside.simulator
-    settings = {
-      ...beside.settings,
-      // Only the first import begins by itself: the tests ask for the others.
-      PACELINE_POLL_MINUTES: '1440',
-    }
-    server = await up(folder.path, settings, ...SPEED)
-    athlete = (JSON.parse((await cli('athlete', 'create', '--name', 'Ada', '--json')).out) as { id: string }).id
-    headers = { authorization: `Bearer ${(await cli('token', 'create', '--athlete', athlete)).out.trim()}` }
+    // Only the first import begins by itself: the tests ask for the others.
+    the = await install({ activities: ACTIVITIES, speed: SPEED, settings: { PACELINE_POLL_MINUTES: '1440' } })
+    ;({ id: athlete, headers } = await the.athlete())
   })
-  after(async () => {
-    await server.stop()
-    assert.equal((await simulator.stop()).code, 0)
-    folder.remove()
-  })
-  const cli = async (...words: string[]): ReturnType<typeof paceline> => await paceline(folder.path, settings, ...words)
+  after(() => the.stop())
   const fastTime = (): number => {
-    const anchor = Date.parse(settings['PACELINE_CLOCK_ANCHOR'] ?? '')
-    return anchor + (Date.now() - anchor) * 60
+    const anchor = Date.parse(the.settings['PACELINE_CLOCK_ANCHOR'] ?? '')
+    return anchor + (Date.now() - anchor) * SPEED
   }
-  const get = async <T>(path: string): Promise<T> => (await (await fetch(`${server.url}${path}`, { headers })).json()) as T
+  const get = async <T>(path: string): Promise<T> => await the.ask<T>(headers, 'GET', path)
   const newest = async (): Promise<Import | undefined> => (await get<{ items: Import[] }>('/v1/imports?limit=1')).items[0]
 
   test('cannot be asked for before the vendor is connected', async () => {
-    const { code, err } = await cli('import', 'strava', '--athlete', athlete)
+    const { code, err } = await the.run('import', 'strava', '--athlete', athlete)
     assert.deepEqual([code, err], [1, 'Strava is not connected.\n'])
   })
 
   test('begins by itself once it is, and completes', async () => {
-    const url = (await cli('connect', 'strava', '--athlete', athlete)).out.trim()
-    assert.equal((await fetch(await consent(fetch, url), { redirect: 'manual' })).headers.get('location'), '/')
+    await the.connect(athlete)
     await until(async () => (await newest())?.status === 'completed')
     const { id = '' } = (await newest()) ?? {}
     assert.partialDeepStrictEqual(await get(`/v1/imports/${id}`), {
@@ -83,19 +65,19 @@ describe('an import', () => {
   })
 
   test('has asked for each detail once and never more than it may', async () => {
-    const { strava } = (await (await fetch(`${simulator.found}/_sim/state`)).json()) as SimulatorState
+    const { strava } = await the.simulatorState()
     assert.equal(strava.overLimit, 0)
     assert.equal(strava.requests['GET /api/v3/activities/{id}'], ACTIVITIES)
   })
 
   test('is followed by the command line, a line for each thing that is said, until it is done', async () => {
-    const { code, out, err } = await cli('import', 'strava', '--athlete', athlete)
+    const { code, out, err } = await the.run('import', 'strava', '--athlete', athlete)
     assert.deepEqual([code, err], [0, ''])
     assert.equal(out.trimEnd().split('\n').at(-1), 'Completed: no new activities')
   })
 
   test('is shown as it ended with --json, and asked for in full with --full', async () => {
-    const { code, out } = await cli('import', 'strava', '--athlete', athlete, '--full', '--json')
+    const { code, out } = await the.run('import', 'strava', '--athlete', athlete, '--full', '--json')
     assert.equal(code, 0)
     assert.partialDeepStrictEqual(JSON.parse(out), { type: 'full', status: 'completed' })
   })
@@ -103,16 +85,11 @@ describe('an import', () => {
   test('goes on when the one who looks leaves', async () => {
     // The pause lasts to the end of the window: long enough to be seen. At the import's own route: streams are fetched meanwhile.
     await until(() => fastTime() % QUARTER_MS < QUARTER_MS / 2)
-    const fault = { vendor: 'strava', kind: '429', route: '/api/v3/athlete/activities', times: 1 }
-    await fetch(`${simulator.found}/_sim/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(fault),
-    })
+    await the.control('faults', { vendor: 'strava', kind: '429', route: '/api/v3/athlete/activities', times: 1 })
     const words = ['import', 'strava', '--athlete', athlete, '--full']
-    const leaving = launch(folder.path, settings, words)
+    const leaving = launch(the.folder, the.settings, words)
     await until(() => leaving.printed.out.includes('Rate limited, resuming '))
-    const staying = cli(...words)
+    const staying = the.run(...words)
     leaving.child.kill('SIGINT')
     const left = await leaving.ended
     assert.equal(left.code, 1)
@@ -125,13 +102,10 @@ describe('an import', () => {
   })
 
   test('needs to be told whose, of which vendor, and a server', async () => {
-    assert.equal((await cli('import', 'strava')).code, 2)
-    assert.equal((await cli('import', 'nike', '--athlete', athlete)).code, 2)
-    const elsewhere = { ...settings, PACELINE_DATA_DIR: join(folder.path, 'elsewhere') }
-    assert.match(
-      (await paceline(folder.path, elsewhere, 'import', 'strava', '--athlete', athlete)).err,
-      /^No Paceline is running/,
-    )
+    assert.equal((await the.run('import', 'strava')).code, 2)
+    assert.equal((await the.run('import', 'nike', '--athlete', athlete)).code, 2)
+    const elsewhere = { ...the.settings, PACELINE_DATA_DIR: join(the.folder, 'elsewhere') }
+    assert.match((await paceline(the.folder, elsewhere, 'import', 'strava', '--athlete', athlete)).err, /^No Paceline is running/)
   })
 })
 

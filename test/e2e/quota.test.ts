@@ -8,8 +8,7 @@ import { openEngine } from '../../src/engine.ts'
 import { ROLES } from '../../src/roles.ts'
 import { openLog } from '../../src/telemetry/telemetry.ts'
 import { vendorNames, type VendorName } from '../../src/vendors/vendors.ts'
-import { consent } from '../consent.ts'
-import { paceline, started, up, type Ended, type Running, type Settings, type Up } from '../programs/paceline.ts'
+import { install, type Headers, type Installation } from '../programs/installation.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 
@@ -31,57 +30,29 @@ interface Usage {
 /** Some are not asked, so that there is one without any call. */
 const CONNECTED: readonly VendorName[] = ['strava', 'whoop', 'foursquare']
 
-const vendorSettings = (simulator: string): Settings =>
-  Object.fromEntries(
-    vendorNames.flatMap(name => [
-      [`${name.toUpperCase()}_CLIENT_ID`, '1'],
-      [`${name.toUpperCase()}_CLIENT_SECRET`, 'secret'],
-      [`${name.toUpperCase()}_BASE_URL`, `${simulator}/${name}`],
-    ]),
-  )
-
 /** Minutes pass while a test runs, days hardly: the longest window of the first pool is compared. */
 function longest(items: readonly State[], vendor: string): Window | undefined {
   return items.find(item => item.vendor === vendor)?.pools[0]?.windows.at(-1)
 }
 
 describe('the quota, from everywhere', () => {
-  const folder = testFolder()
-  let simulator: Running & { found: string }
-  let settings: Settings
-  let server: Up
+  let the: Installation
   let athleteId: string
-  let mine: Record<string, string>
-  let operator: Record<string, string>
+  let mine: Headers
+  let operator: Headers
   before(async () => {
-    await prepareFolder(join(folder.path, '.paceline'))
-    simulator = await started(folder.path, {}, ['simulate', '--port', '0', '--activities', '5'], /http:\/\/127\.0\.0\.1:\d+(?=;)/)
-    settings = vendorSettings(simulator.found)
-    server = await up(folder.path, settings)
-    const created = await run('athlete', 'create', '--name', 'Ada', '--json')
-    athleteId = (JSON.parse(created.out) as { id: string }).id
-    mine = { authorization: `Bearer ${(await run('token', 'create', '--athlete', athleteId)).out.trim()}` }
-    const secrets = JSON.parse(readFileSync(join(folder.path, '.paceline', 'secrets.json'), 'utf8')) as { adminToken: string }
+    the = await install({ activities: 5, vendors: vendorNames })
+    ;({ id: athleteId, headers: mine } = await the.athlete())
+    const secrets = JSON.parse(readFileSync(join(the.folder, '.paceline', 'secrets.json'), 'utf8')) as { adminToken: string }
     operator = { authorization: `Bearer ${secrets.adminToken}` }
-    for (const vendor of CONNECTED) await connect(vendor)
+    for (const vendor of CONNECTED) await the.connect(athleteId, vendor)
   })
-  after(async () => {
-    await server.stop()
-    await simulator.stop()
-    folder.remove()
-  })
+  after(() => the.stop())
 
-  const run = async (...words: string[]): Promise<Ended> => await paceline(folder.path, settings, ...words)
-  const get = async <T>(path: string, headers: Record<string, string>): Promise<T> => {
-    const response = await fetch(`${server.url}${path}`, { headers })
+  const get = async <T>(path: string, headers: Headers): Promise<T> => {
+    const response = await fetch(`${the.server.url}${path}`, { headers })
     assert.equal(response.status, 200)
     return (await response.json()) as T
-  }
-  const connect = async (vendor: VendorName): Promise<void> => {
-    const start = await fetch(`${server.url}/v1/connections/${vendor}`, { method: 'POST', headers: mine })
-    const { authorizeUrl } = (await start.json()) as { authorizeUrl: string }
-    const back = await fetch(await consent(fetch, authorizeUrl), { redirect: 'manual' })
-    assert.equal(back.headers.get('location'), '/')
   }
   const usageOf = async (vendor: string): Promise<Usage | undefined> =>
     (await get<{ usage: Usage[] }>('/admin/quota', operator)).usage.find(one => one.vendor === vendor)
@@ -96,10 +67,10 @@ describe('the quota, from everywhere', () => {
     assert.equal(longest(items, 'strava')?.used, 0)
     const everyones = await get<{ items: State[] }>('/admin/quota?days=35', operator)
     assert.deepEqual(longest(everyones.items, 'whoop'), longest(items, 'whoop'))
-    const printed = await run('quota', '--days', '35', '--json')
+    const printed = await the.run('quota', '--days', '35', '--json')
     assert.equal(printed.code, 0)
     assert.deepEqual(longest((JSON.parse(printed.out) as { items: State[] }).items, 'whoop'), longest(items, 'whoop'))
-    const figures = await (await fetch(`${server.url}/metrics`)).text()
+    const figures = await (await fetch(`${the.server.url}/metrics`)).text()
     assert.match(figures, /^paceline_quota_used\{vendor="whoop",pool="app",window="day"\} 1$/m)
     assert.match(figures, /^paceline_quota_limit\{vendor="whoop",pool="app",window="day"\} 10000$/m)
     assert.match(figures, /^paceline_quota_limit\{vendor="strava",pool="read",window="15min"\} 100$/m)
@@ -119,7 +90,7 @@ describe('the quota, from everywhere', () => {
   })
 
   test('the command line draws what is used, names who spent it, and is short where nothing was', async () => {
-    const { code, out } = await run('quota')
+    const { code, out } = await the.run('quota')
     assert.equal(code, 0)
     assert.match(out, /^ {2}app +day +\[#\.{19}\] +1\/4750 \(limit 10000\) +resets 00:00 UTC$/m)
     assert.match(out, new RegExp(`^ {4} +2 {2}Ada \\(${athleteId}\\)$`, 'm'))
@@ -130,7 +101,7 @@ describe('the quota, from everywhere', () => {
   })
 
   test("with an athlete it shows their own tokens' pools, and of the calls only theirs", async () => {
-    const printed = await run('quota', '--athlete', athleteId, '--json')
+    const printed = await the.run('quota', '--athlete', athleteId, '--json')
     const { items, usage } = JSON.parse(printed.out) as { items: State[]; usage: Usage[] }
     const foursquare = items.find(({ vendor }) => vendor === 'foursquare')
     assert.deepEqual(
@@ -142,12 +113,12 @@ describe('the quota, from everywhere', () => {
   })
 
   test('the command line says what it does not take', async () => {
-    for (const days of ['0', '36', 'seven', '1.5']) assert.equal((await run('quota', '--days', days)).code, 2)
-    assert.equal((await run('quota', '--athlete', 'nobody')).code, 1)
+    for (const days of ['0', '36', 'seven', '1.5']) assert.equal((await the.run('quota', '--days', days)).code, 2)
+    assert.equal((await the.run('quota', '--athlete', 'nobody')).code, 1)
   })
 
   test('who disconnects is named no longer, and what was spent stays spent', async () => {
-    const left = await fetch(`${server.url}/v1/connections/whoop`, { method: 'DELETE', headers: mine })
+    const left = await fetch(`${the.server.url}/v1/connections/whoop`, { method: 'DELETE', headers: mine })
     const { receipt } = (await left.json()) as { receipt: { counts: object } }
     assert.partialDeepStrictEqual(receipt.counts, { connection: 1 })
     const whoop = await usageOf('whoop')

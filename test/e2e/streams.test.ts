@@ -1,42 +1,26 @@
 // Streams arrive: the real server and the real simulator, two processes that agree on a fast time. Nobody asks for them.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { consent } from '../consent.ts'
 import { LOG_FIELDS } from '../contract/streams-fixture.ts'
-import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
-import { simulated } from '../programs/simulated.ts'
-import { prepareFolder, testFolder } from '../stores.ts'
+import { install, type Athlete, type Installation } from '../programs/installation.ts'
 import { until } from '../waiting.ts'
 
 const ACTIVITIES = 6
-const SPEED = ['--speed', '60']
+
 describe('streams', () => {
-  const folder = testFolder()
-  let simulator: Running & { found: string }
-  let server: Up
-  let settings: Settings
+  let the: Installation
   before(async () => {
-    await prepareFolder(join(folder.path, '.paceline'))
-    ;({ simulator, settings } = await simulated(folder.path, { activities: ACTIVITIES, speed: SPEED }))
-    server = await up(folder.path, settings, ...SPEED)
+    the = await install({ activities: ACTIVITIES, speed: 60 })
   })
-  after(async () => {
-    await server.stop()
-    await simulator.stop()
-    folder.remove()
-  })
-  let athlete: { readonly id: string; readonly headers: Record<string, string> }
-  const cli = async (...words: string[]): Promise<string> => (await paceline(folder.path, settings, ...words)).out.trim()
+  after(() => the.stop())
+  let athlete: Athlete
 
   test('come by themselves once the vendor is connected, and are counted and told', async () => {
-    const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }
-    const headers = { authorization: `Bearer ${await cli('token', 'create', '--athlete', id)}` }
-    athlete = { id, headers }
-    await fetch(await consent(fetch, await cli('connect', 'strava', '--athlete', id)), { redirect: 'manual' })
+    athlete = await the.athlete()
+    await the.connect(athlete.id)
     const states = async (): Promise<string[]> => {
-      const answer = await fetch(`${server.url}/v1/activities`, { headers })
-      return ((await answer.json()) as { items: { streams: string }[] }).items.map(({ streams }) => streams)
+      const { items } = await the.ask<{ items: { streams: string }[] }>(athlete.headers, 'GET', '/v1/activities')
+      return items.map(({ streams }) => streams)
     }
     await until(async () => {
       const over = (await states()).filter(state => state === 'success' || state === 'unavailable')
@@ -45,11 +29,11 @@ describe('streams', () => {
     const fetched = (await states()).filter(state => state === 'success').length
     assert(fetched >= ACTIVITIES - 1)
 
-    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    const metrics = await (await fetch(`${the.server.url}/metrics`)).text()
     assert(metrics.includes(`paceline_stream_status{status="success"} ${fetched}`))
     assert(metrics.includes(`paceline_stream_fetch_total{outcome="success"} ${fetched}`))
 
-    const lines = server
+    const lines = the.server
       .output()
       .split('\n')
       .filter(line => line.includes('"stream fetch"'))
@@ -65,11 +49,9 @@ describe('streams', () => {
 
   test('are read with their shape, compressed, and begin anew when the operator says so', async () => {
     const { headers } = athlete
-    const list = (await (await fetch(`${server.url}/v1/activities`, { headers })).json()) as {
-      items: { id: string; streams: string }[]
-    }
-    const { id } = list.items.find(({ streams }) => streams === 'success') ?? { id: '' }
-    const path = `${server.url}/v1/activities/${id}/streams`
+    const { items } = await the.ask<{ items: { id: string; streams: string }[] }>(headers, 'GET', '/v1/activities')
+    const { id } = items.find(({ streams }) => streams === 'success') ?? { id: '' }
+    const path = `${the.server.url}/v1/activities/${id}/streams`
     type Answer = { status: string; stream_data: Record<string, unknown[]> | null; point_count: number | null }
     const streams = async (query = ''): Promise<Answer> => (await (await fetch(`${path}${query}`, { headers })).json()) as Answer
     const first = await fetch(path, { headers })
@@ -86,7 +68,7 @@ describe('streams', () => {
     assert(shape.sentence.length > 0 && shape.segments.length > 0)
 
     assert.match(
-      await cli('status'),
+      await the.cli('status'),
       /\nStreams: .*\d+ success.*\n {2}(no retries|.*failed \d×); \d+ × 429 in 24 h; 15min window \d+\/\d+, resets \d\d:\d\d UTC/,
     )
     assert.equal(await cli('streams', 'reset', id), '1 will be fetched again.')

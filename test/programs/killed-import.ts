@@ -6,10 +6,10 @@ import type { TestContext } from 'node:test'
 import type { Database } from '../../src/db/db.ts'
 import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
 import { between, seeded, type Random } from '../../src/kernel/random.ts'
-import { consent } from '../consent.ts'
 import { until } from '../waiting.ts'
 import { openHeardVendor, type HeardVendor } from './heard-vendor.ts'
-import { launch, paceline, up, type Settings } from './paceline.ts'
+import { commandsIn, vendorSettings, type Athlete } from './installation.ts'
+import { launch, up, type Settings } from './paceline.ts'
 
 export interface KillPlan {
   readonly activities: number
@@ -66,23 +66,20 @@ function settingsFor({ store }: KillPlan, vendor: HeardVendor, anchor: number): 
     PACELINE_POLL_MINUTES: '43200',
     // A pause at a quarter's edge would add a resume, and this counts the resumes.
     PACELINE_QUOTA_GUARD_MS: '0',
-    STRAVA_CLIENT_ID: '1',
-    STRAVA_CLIENT_SECRET: 'secret',
-    STRAVA_BASE_URL: `${vendor.url}/strava`,
+    ...vendorSettings(vendor.url),
     STRAVA_READ_LIMIT: LIMITS.join(','),
     STRAVA_OVERALL_LIMIT: LIMITS.join(','),
   }
 }
 
 /** An athlete who has just consented when the first kill comes. */
-async function connected(folder: string, settings: Settings): Promise<string> {
+async function connected(folder: string, settings: Settings): Promise<Athlete> {
   const server = await up(folder, settings, '--speed', String(SPEED))
-  const cli = async (...words: string[]): Promise<string> => (await paceline(folder, settings, ...words)).out.trim()
-  const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }
-  const back = await consent(fetch, await cli('connect', 'strava', '--athlete', id))
-  assert.equal((await fetch(back, { redirect: 'manual' })).headers.get('location'), '/')
+  const commands = commandsIn(folder, settings)
+  const athlete = await commands.athlete()
+  await commands.connect(athlete.id)
   await server.stop('SIGKILL')
-  return id
+  return athlete
 }
 
 async function killOnce(
@@ -125,11 +122,10 @@ async function lookAt({ open }: KillPlan, { heard }: HeardVendor): Promise<Round
   return { heard: heard.length, committed: rows.map(({ id }) => id) }
 }
 
-async function completed(folder: string, settings: Settings, athlete: string): Promise<void> {
+async function completed(folder: string, settings: Settings, { headers }: Athlete): Promise<void> {
   const server = await up(folder, settings, '--speed', String(SPEED))
-  const token = (await paceline(folder, settings, 'token', 'create', '--athlete', athlete)).out.trim()
   await until(async () => {
-    const answer = await fetch(`${server.url}/v1/imports?limit=1`, { headers: { authorization: `Bearer ${token}` } })
+    const answer = await fetch(`${server.url}/v1/imports?limit=1`, { headers })
     const { items } = (await answer.json()) as { items: { status: string; message: string }[] }
     assert.notEqual(items[0]?.status, 'failed', items[0]?.message)
     return items[0]?.status === 'completed'
