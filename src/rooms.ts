@@ -47,7 +47,7 @@ export interface Outside {
   readonly publicUrl: () => string
   /** Decides first about permits, and keeps the locks; without it the database does both. */
   readonly redis?: Redis | undefined
-  /** Decides first in Redis's place. */
+  /** Takes the place of Redis in simulations. */
   readonly cache?: QuotaParts['cache']
   /** Who grants permits; the quota unless said. */
   readonly permits?: PermitSource

@@ -71,12 +71,12 @@ describe('streams', () => {
       await the.cli('status'),
       /\nStreams: .*\d+ success.*\n {2}(no retries|.*failed \d×); \d+ × 429 in 24 h; 15min window \d+\/\d+, resets \d\d:\d\d UTC/,
     )
-    assert.equal(await cli('streams', 'reset', id), '1 will be fetched again.')
+    assert.equal(await the.cli('streams', 'reset', id), '1 will be fetched again.')
     // Whoever opens it does not wait for the backfill.
     assert.equal((await streams('?wait=20000')).status, 'success')
     assert.deepEqual((await streams()).stream_data, stream_data)
-    assert.equal(await cli('streams', 'reset', '--stuck'), '0 will be fetched again.')
-    assert.equal(await cli('backfill', '--athlete', athlete.id), 'No streams are missing.')
-    assert.equal((await paceline(folder.path, settings, 'streams', 'reset')).code, 2)
+    assert.equal(await the.cli('streams', 'reset', '--stuck'), '0 will be fetched again.')
+    assert.equal(await the.cli('backfill', '--athlete', athlete.id), 'No streams are missing.')
+    assert.equal((await the.run('streams', 'reset')).code, 2)
   })
 })
