@@ -2,7 +2,7 @@
 export type { Database, Listener, Queryable, Row } from './database.ts'
 export { followTime, timeFollower } from './database-time.ts'
 export { migrate, migrationsIn, type Migration } from './migrations.ts'
-export { loadQueries } from './queries.ts'
+export { loadQueries, type Query } from './queries.ts'
 import type { PgliteDatabase, PgliteOptions } from './database-pglite.ts'
 import type { PostgresOptions } from './database-postgres.ts'
 import type { Database } from './database.ts'

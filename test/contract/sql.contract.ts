@@ -2,10 +2,12 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { blocksOf } from '../../src/db/queries.ts'
+import { blocksOf, positioned } from '../../src/db/queries.ts'
 import type { Database } from '../../src/db/db.ts'
 
 const files = globSync('src/**/*.sql', { exclude: ['src/db/migrations/**'] })
+
+const COUNT = "select cardinality(parameter_types) as count from pg_prepared_statements where name = 'block'"
 
 export function sqlContract(name: string, openMigrated: () => Promise<Database>): void {
   describe(`SQL blocks on ${name}`, () => {
@@ -16,17 +18,20 @@ export function sqlContract(name: string, openMigrated: () => Promise<Database>)
     after(async () => {
       await db.close()
     })
-    const prepare = async (text: string): Promise<void> => {
+    /** How many parameters the database finds. */
+    const prepare = async (text: string): Promise<number | undefined> =>
       await db.transaction(async tx => {
         await tx.script(`prepare block as ${text}`)
+        const [row] = await tx.query<{ count: number }>(COUNT)
         await tx.script('deallocate block')
+        return row?.count
       })
-    }
 
     for (const file of files) {
       for (const [block, text] of blocksOf(readFileSync(file, 'utf8'))) {
         test(`${file} ${block} fits the schema`, async () => {
-          await prepare(text)
+          const statement = positioned(text)
+          assert.equal(await prepare(statement.text), statement.parameters.length)
         })
       }
     }

@@ -1,7 +1,7 @@
 // Workers who spend a quota in virtual time, and the vendor that counts their calls. Time moves only between queries, so that a
 // day passes in the time its decisions take.
 import assert from 'node:assert/strict'
-import type { Database } from '../../src/db/db.ts'
+import type { Database, Query } from '../../src/db/db.ts'
 import { VirtualClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { between, seeded, type Random } from '../../src/kernel/random.ts'
@@ -22,7 +22,7 @@ export const DAY_MS = 86_400_000
 export function tracked(database: Database, clock: VirtualClock): Database {
   return {
     kind: database.kind,
-    query: <T>(text: string, values?: readonly unknown[]) => clock.track(database.query<T>(text, values)),
+    query: <T>(query: string | Query, values?: readonly unknown[]) => clock.track(database.query<T>(query, values)),
     script: text => clock.track(database.script(text)),
     notify: (channel, payload) => clock.track(database.notify(channel, payload)),
     transaction: (work, options) => clock.track(database.transaction(work, options)),
