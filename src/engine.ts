@@ -1,11 +1,11 @@
 // The composition root: which adapters are in use, what each room is given, and the order in which everything starts and
 // stops. Read it to see the house at once; it decides nothing else.
 import { Activities, activitiesEraser } from './activities/activities.ts'
-import { Accounts, Connections, openSecrets, Erasure, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
+import { Accounts, Connections, openSecrets, Erasure, SecretBox, type Secrets } from './accounts/accounts.ts'
 import { BossBell, cron, type Bell } from './bell/bell.ts'
 import { Calls, type Fetch } from './calls/calls.ts'
 import type { Config } from './config.ts'
-import { followTime, migrate, timeFollower, type Database } from './db/db.ts'
+import { followTime, migrate, timeFollower, type Database, type Eraser } from './db/db.ts'
 import { diagnose } from './doctor.ts'
 import { outboxEraser } from './events/events.ts'
 import { buildApp, httpServer, type App } from './http/http.ts'

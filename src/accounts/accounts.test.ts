@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { VirtualClock } from '../kernel/clock.ts'
 import { idMaker } from '../kernel/ids.ts'
 import { secure } from '../kernel/random.ts'
-import type { Database } from '../db/db.ts'
+import type { Database, Eraser } from '../db/db.ts'
 import { openMigrated } from '../../test/stores.ts'
-import { Accounts, eraseAll, type Eraser } from './accounts.ts'
+import { Accounts, eraseAll } from './accounts.ts'
 
 const HOUR_MS = 3_600_000
 const NOBODY = '018f3d3e-0000-7000-8000-000000000000'

@@ -11,7 +11,7 @@ export { Connections } from './connections.ts'
 export type { AuthorisedOutcome, Connection, ConnectionsParts, Consent, PollThresholds, Unsynced } from './connections.ts'
 export { Erasure, type ErasureCause, type ErasureParts, type Receipt } from './erasure.ts'
 export { SecretBox } from './secret-box.ts'
-export { eraseAll, identityTables, type Eraser, type Whose } from './eraser.ts'
+export { eraseAll, identityTables } from './eraser.ts'
 export { openSecrets, SECRETS_FILE, type GivenSecrets, type Secrets } from './secrets.ts'
 
 export interface Athlete {

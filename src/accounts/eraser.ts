@@ -1,19 +1,5 @@
-// The Eraser port: every room that keeps data of an athlete says which tables, and deletes what a vendor delivered to one.
-// engine.ts gathers them; a test checks that no table with an athlete column is forgotten.
-import type { Queryable } from '../db/db.ts'
-
-export interface Whose {
-  readonly athleteId: string
-  readonly vendor: string
-  /** Only what is older than this; undefined: everything. */
-  readonly before?: Date
-}
-
-export interface Eraser {
-  readonly tables: readonly string[]
-  /** Deletes inside the caller's transaction, so that all rooms forget together; gives the rows deleted by table. */
-  erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
-}
+// Runs the erasers of all rooms. A test checks that no table with an athlete column is forgotten.
+import type { Eraser, Queryable, Whose } from '../db/db.ts'
 
 /** Tables that hold who somebody is, not what a vendor delivered, and why no eraser clears them. */
 export const identityTables: Readonly<Record<string, string>> = {

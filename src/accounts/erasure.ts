@@ -2,11 +2,11 @@
 // disconnects here, they deauthorise us there, or the data has reached the age up to which it may be kept.
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { Database, Queryable } from '../db/db.ts'
+import type { Database, Eraser, Queryable, Whose } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { Connections } from './connections.ts'
-import { eraseAll, type Eraser, type Whose } from './eraser.ts'
+import { eraseAll } from './eraser.ts'
 
 export type ErasureCause = 'disconnected' | 'deauthorised' | 'retention'
 

@@ -2,10 +2,10 @@
 // and a crash in between loses nothing. The rows leave later, at least once; the row's id is the event's id.
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
-import { loadQueries, type Queryable } from '../db/db.ts'
+import { loadEraser, loadQueries, type Queryable } from '../db/db.ts'
 import type { Event } from './subjects.ts'
 
-const sql = loadQueries(new URL('outbox.sql', import.meta.url), ['add', 'erase'])
+const sql = loadQueries(new URL('outbox.sql', import.meta.url), ['add'])
 
 export class Outbox {
   readonly #clock: Clock
@@ -24,18 +24,5 @@ export class Outbox {
   }
 }
 
-interface Whose {
-  readonly athleteId: string
-  readonly vendor: string
-  readonly before?: Date
-}
-
-/** Of the form that accounts' Eraser has; engine.ts brings the two together. */
-export const outboxEraser = {
-  tables: ['outbox'],
-  // Not counted: a receipt counts what the vendor delivered, and these rows only tell of it.
-  erase: async (tx: Queryable, { athleteId, vendor, before }: Whose): Promise<Record<string, number>> => {
-    await tx.query(sql.erase, [athleteId, vendor, before ?? null])
-    return {}
-  },
-} as const
+/** A receipt counts what the vendor delivered, and these rows only tell of it. */
+export const outboxEraser = loadEraser(new URL('eraser.sql', import.meta.url), { outbox: 'uncounted' })

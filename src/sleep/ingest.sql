@@ -9,8 +9,3 @@ on conflict (athlete_id, vendor, date) do update
 set digest = excluded.digest, captured_at = excluded.captured_at
 where h.digest <> excluded.digest and h.captured_at <= excluded.captured_at
 returning vendor, date::text as date;
-
--- name: erase
--- $3 null: all of them.
-delete from sleep_heard
-where athlete_id = $1 and vendor = $2 and ($3::timestamptz is null or date::timestamp at time zone 'UTC' < $3);

@@ -2,13 +2,13 @@
 // transaction; what becomes of them is the normaliser's. A night is handed on when it is new or differs from what was handed on last,
 // however often it is heard.
 import { createHash } from 'node:crypto'
-import { loadQueries, type Queryable } from '../db/db.ts'
+import { loadEraser, loadQueries, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Night } from './nights.ts'
 
-const sql = loadQueries(new URL('ingest.sql', import.meta.url), ['hear', 'erase'])
+const sql = loadQueries(new URL('ingest.sql', import.meta.url), ['hear'])
 
 export class SleepIngest {
   readonly #newId: NewId
@@ -35,15 +35,8 @@ export class SleepIngest {
   }
 }
 
-/** Of the form that accounts' Eraser has; engine.ts brings the two together. */
-export const sleepEraser = {
-  tables: ['sleep_heard'],
-  // Not counted: these rows are no nights, they only tell which were handed on.
-  erase: async (tx: Queryable, { athleteId, vendor, before }: { athleteId: string; vendor: string; before?: Date }) => {
-    await tx.query(sql.erase, [athleteId, vendor, before ?? null])
-    return {}
-  },
-} as const
+/** These rows are no nights, they only tell which were handed on. */
+export const sleepEraser = loadEraser(new URL('eraser.sql', import.meta.url), { sleep_heard: 'uncounted' })
 
 const keyOf = (vendor: string, date: string): string => `${vendor} ${date}`
 
