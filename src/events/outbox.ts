@@ -5,7 +5,9 @@ import type { NewId } from '../kernel/ids.ts'
 import { loadEraser, loadQueries, type Queryable } from '../db/db.ts'
 import type { Event } from './subjects.ts'
 
-const sql = loadQueries(new URL('outbox.sql', import.meta.url), ['add'])
+const sql = loadQueries(new URL('outbox.sql', import.meta.url), {
+  add: ['events', 'now'],
+})
 
 export class Outbox {
   readonly #clock: Clock
@@ -20,7 +22,7 @@ export class Outbox {
   async add(tx: Queryable, ...events: readonly Event[]): Promise<void> {
     if (events.length === 0) return
     const rows = events.map(({ id = this.#newId(), subject, payload }) => ({ id, subject, payload }))
-    await tx.query(sql.add, [JSON.stringify(rows), new Date(this.#clock.now())])
+    await tx.query(sql.add({ events: JSON.stringify(rows), now: new Date(this.#clock.now()) }))
   }
 }
 

@@ -8,7 +8,9 @@ import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Night } from './nights.ts'
 
-const sql = loadQueries(new URL('ingest.sql', import.meta.url), ['hear'])
+const sql = loadQueries(new URL('ingest.sql', import.meta.url), {
+  hear: ['athleteId', 'nights'],
+})
 
 export class SleepIngest {
   readonly #newId: NewId
@@ -58,7 +60,7 @@ async function heard(tx: Queryable, athleteId: string, nights: ReadonlyMap<strin
     digest: digestOf(night),
     captured_at: night.capturedAt,
   }))
-  const rows = await tx.query<{ vendor: string; date: string }>(sql.hear, [athleteId, JSON.stringify(words)])
+  const rows = await tx.query<{ vendor: string; date: string }>(sql.hear({ athleteId, nights: JSON.stringify(words) }))
   const news = new Set(rows.map(({ vendor, date }) => keyOf(vendor, date)))
   return [...nights].flatMap(([key, night]) => (news.has(key) ? [night] : []))
 }
