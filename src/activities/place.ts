@@ -27,12 +27,12 @@ function placeIn(cursor: string): Place | undefined {
 /** A cursor comes from outside: whoever takes it asks this first. */
 export const isCursor = (text: string): boolean => placeIn(text) !== undefined
 
-/** As parameters of a query; both null at the beginning. */
-export function placeOf(cursor: string | undefined): [at: Date | null, id: string | null] {
-  if (cursor === undefined) return [null, null]
+/** As parameters of a query; both undefined at the beginning. */
+export function placeOf(cursor: string | undefined): Place | { readonly at: undefined; readonly id: undefined } {
+  if (cursor === undefined) return { at: undefined, id: undefined }
   const place = placeIn(cursor)
   assert(place, 'a cursor is checked where it comes in')
-  return [place.at, place.id]
+  return place
 }
 
 /** One more than the limit was asked for, to know whether there is a next page without counting. */
