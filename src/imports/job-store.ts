@@ -1,31 +1,31 @@
 // Import jobs as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch.
 import type { Unsynced } from '../accounts/accounts.ts'
-import { loadQueries, type Database, type Queryable } from '../db/db.ts'
+import { loadQueries, type Database, type Query, type Queryable } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { readCursor, type Cursor, type Problem } from './cursor.ts'
 import type { ImportStatus } from './job-lifecycle.ts'
 
-const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
-  'create',
-  'live',
-  'list',
-  'read',
-  'claim',
-  'save',
-  'pause',
-  'release',
-  'complete',
-  'fail',
-  'expire',
-  'abandon',
-  'due',
-  'unserved',
-  'lastPoll',
-  'othersOwe',
-  'prune',
-  'underWay',
-  'byStatus',
-])
+const sql = loadQueries(new URL('job-store.sql', import.meta.url), {
+  create: ['id', 'athleteId', 'vendor', 'type', 'now', 'restart', 'connectedAt'],
+  live: ['athleteId', 'vendor'],
+  list: ['athleteId', 'after', 'limit'],
+  read: ['id', 'athleteId'],
+  claim: ['id', 'owner', 'leaseUntil', 'now'],
+  save: ['id', 'epoch', 'cursor', 'total', 'problems', 'leaseUntil', 'now'],
+  pause: ['id', 'epoch', 'until', 'cause', 'now'],
+  release: ['id', 'epoch', 'now'],
+  complete: ['id', 'epoch', 'now'],
+  fail: ['id', 'epoch', 'sentence', 'code', 'now'],
+  expire: ['now'],
+  abandon: ['now'],
+  due: ['now'],
+  unserved: ['athleteIds', 'vendors', 'consentedAt', 'since', 'byHand'],
+  lastPoll: ['vendor'],
+  othersOwe: ['vendor', 'athleteId'],
+  prune: ['before'],
+  underWay: ['athleteId'],
+  byStatus: [],
+})
 
 export type ImportType = 'full' | 'incremental'
 /** No permit; no budget service; a vendor in trouble; a vendor that was asked to send and will; a fault of ours. */
@@ -115,115 +115,116 @@ export class JobStore {
   /** Undefined when one is live already. */
   async create(id: string, wanted: NewImport, now: number): Promise<ImportJob | undefined> {
     const { athleteId, vendor, type, restart, connectedAt } = wanted
-    return await this.#one(sql.create, [id, athleteId, vendor, type, new Date(now), restart, connectedAt])
+    return await this.#one(sql.create({ id, athleteId, vendor, type, now: new Date(now), restart, connectedAt }))
   }
 
   async live({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
-    return await this.#one(sql.live, [athleteId, vendor])
+    return await this.#one(sql.live({ athleteId, vendor }))
   }
 
   /** Newest first. */
-  async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportJob[]> {
-    return (await this.#database.query<Row>(sql.list, [athleteId, page.after ?? null, page.limit])).map(jobOf)
+  async list(athleteId: string, { after, limit }: { after: string | undefined; limit: number }): Promise<ImportJob[]> {
+    return (await this.#database.query<Row>(sql.list({ athleteId, after, limit }))).map(jobOf)
   }
 
   async read(athleteId: string, id: string): Promise<ImportJob | undefined> {
-    return await this.#one(sql.read, [id, athleteId])
+    return await this.#one(sql.read({ id, athleteId }))
   }
 
   async claim(id: string, owner: string, leaseUntil: number, now: number): Promise<ImportJob | undefined> {
-    return await this.#one(sql.claim, [id, owner, new Date(leaseUntil), new Date(now)])
+    return await this.#one(sql.claim({ id, owner, leaseUntil: new Date(leaseUntil), now: new Date(now) }))
   }
 
   /** False when the lease was lost: then nothing of this transaction may stay. */
   async save(tx: Queryable, { id, epoch }: ClaimedJob, progress: Progress, now: number): Promise<boolean> {
-    const { cursor, total, problems, leaseUntil } = progress
-    const values = [
+    const query = sql.save({
       id,
       epoch,
-      JSON.stringify(cursor),
-      total ?? null,
-      JSON.stringify(problems),
-      new Date(leaseUntil),
-      new Date(now),
-    ]
-    return (await tx.query(sql.save, values)).length === 1
+      cursor: JSON.stringify(progress.cursor),
+      total: progress.total,
+      problems: JSON.stringify(progress.problems),
+      leaseUntil: new Date(progress.leaseUntil),
+      now: new Date(now),
+    })
+    return (await tx.query(query)).length === 1
   }
 
   async pause({ id, epoch }: ClaimedJob, until: number, cause: PauseCause, now: number): Promise<boolean> {
-    return await this.#moved(sql.pause, [id, epoch, new Date(until), cause, new Date(now)])
+    return await this.#moved(sql.pause({ id, epoch, until: new Date(until), cause, now: new Date(now) }))
   }
 
   async release({ id, epoch }: ClaimedJob, now: number): Promise<boolean> {
-    return await this.#moved(sql.release, [id, epoch, new Date(now)])
+    return await this.#moved(sql.release({ id, epoch, now: new Date(now) }))
   }
 
   /** `andThen`: in the same transaction, if it is still this worker's to complete. */
   async complete({ id, epoch }: ClaimedJob, now: number, andThen: (tx: Queryable) => Promise<void>): Promise<void> {
     await this.#database.transaction(async tx => {
-      const isOurs = (await tx.query(sql.complete, [id, epoch, new Date(now)])).length === 1
+      const isOurs = (await tx.query(sql.complete({ id, epoch, now: new Date(now) }))).length === 1
       if (isOurs) await andThen(tx)
     })
   }
 
   async fail({ id, epoch }: ClaimedJob, failure: { code: string; sentence: string }, now: number): Promise<boolean> {
-    return await this.#moved(sql.fail, [id, epoch, failure.sentence, failure.code, new Date(now)])
+    const { code, sentence } = failure
+    return await this.#moved(sql.fail({ id, epoch, code, sentence, now: new Date(now) }))
   }
 
   /** At the start of who has the store to itself: puts everything back that somebody was at, without waiting for leases. */
   async abandon(now: number): Promise<void> {
-    await this.#database.query(sql.abandon, [new Date(now)])
+    await this.#database.query(sql.abandon({ now: new Date(now) }))
   }
 
   /** Puts imports of dead workers back, and says which are due. */
   async due(now: number): Promise<string[]> {
-    await this.#database.query(sql.expire, [new Date(now)])
-    return (await this.#database.query<{ id: string }>(sql.due, [new Date(now)])).map(({ id }) => id)
+    await this.#database.query(sql.expire({ now: new Date(now) }))
+    return (await this.#database.query<{ id: string }>(sql.due({ now: new Date(now) }))).map(({ id }) => id)
   }
 
   /** Those of the connections that no import is at, nor has been at for too long. `byHand`: vendors whose failed full import waits. */
   async unserved(connections: readonly Unsynced[], byHand: readonly VendorName[]): Promise<Unsynced[]> {
     if (connections.length === 0) return []
-    const rows = await this.#database.query<{ place: number }>(sql.unserved, [
-      connections.map(({ athleteId }) => athleteId),
-      connections.map(({ vendor }) => vendor),
-      connections.map(({ consentedAt }) => consentedAt),
-      connections.map(({ since }) => since),
+    const query = sql.unserved({
+      athleteIds: connections.map(({ athleteId }) => athleteId),
+      vendors: connections.map(({ vendor }) => vendor),
+      consentedAt: connections.map(({ consentedAt }) => consentedAt),
+      since: connections.map(({ since }) => since),
       byHand,
-    ])
+    })
+    const rows = await this.#database.query<{ place: number }>(query)
     return rows.flatMap(({ place }) => connections[place - 1] ?? [])
   }
 
   /** When the last incremental import of anybody was made. */
   async lastPoll(vendor: VendorName): Promise<Date | undefined> {
-    const [row] = await this.#database.query<{ at: Date | null }>(sql.lastPoll, [vendor])
+    const [row] = await this.#database.query<{ at: Date | null }>(sql.lastPoll({ vendor }))
     return row?.at ?? undefined
   }
 
   async othersOwe({ athleteId, vendor }: Wanted): Promise<number[]> {
-    return (await this.#database.query<{ owed: number }>(sql.othersOwe, [vendor, athleteId])).map(({ owed }) => owed)
+    return (await this.#database.query<{ owed: number }>(sql.othersOwe({ vendor, athleteId }))).map(({ owed }) => owed)
   }
 
   async prune(before: number): Promise<void> {
-    await this.#database.query(sql.prune, [new Date(before)])
+    await this.#database.query(sql.prune({ before: new Date(before) }))
   }
 
   async underWay(athleteId: string): Promise<string[]> {
-    return (await this.#database.query<{ id: string }>(sql.underWay, [athleteId])).map(({ id }) => id)
+    return (await this.#database.query<{ id: string }>(sql.underWay({ athleteId }))).map(({ id }) => id)
   }
 
   /** A status that no import has is not among them. */
   async byStatus(): Promise<Map<ImportStatus, number>> {
-    const rows = await this.#database.query<{ status: ImportStatus; count: number }>(sql.byStatus)
+    const rows = await this.#database.query<{ status: ImportStatus; count: number }>(sql.byStatus())
     return new Map(rows.map(({ status, count }) => [status, count]))
   }
 
-  async #one(text: string, values: readonly unknown[]): Promise<ImportJob | undefined> {
-    const [row] = await this.#database.query<Row>(text, values)
+  async #one(query: Query): Promise<ImportJob | undefined> {
+    const [row] = await this.#database.query<Row>(query)
     return row && jobOf(row)
   }
 
-  async #moved(text: string, values: readonly unknown[]): Promise<boolean> {
-    return (await this.#database.query(text, values)).length === 1
+  async #moved(query: Query): Promise<boolean> {
+    return (await this.#database.query(query)).length === 1
   }
 }
