@@ -5,7 +5,13 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 
-const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), ['failed', 'passed', 'read', 'probe', 'giveBack'])
+const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), {
+  failed: ['vendor', 'probeAt'],
+  passed: ['vendor'],
+  read: ['vendor'],
+  probe: ['vendor', 'now', 'nextAt'],
+  giveBack: ['vendor', 'now', 'nextAt'],
+})
 
 const FAILURES_MAX = 5
 const PROBE_MS = 5 * 60_000
@@ -26,11 +32,11 @@ export class CircuitBreaker {
   }
 
   async failed(vendor: VendorName): Promise<void> {
-    await this.#database.query(sql.failed, [vendor, new Date(this.#clock.now() + PROBE_MS)])
+    await this.#database.query(sql.failed({ vendor, probeAt: new Date(this.#clock.now() + PROBE_MS) }))
   }
 
   async passed(vendor: VendorName): Promise<void> {
-    await this.#database.query(sql.passed, [vendor])
+    await this.#database.query(sql.passed({ vendor }))
   }
 
   /** How it stands. Nothing is taken. */
@@ -46,17 +52,18 @@ export class CircuitBreaker {
     const now = this.#clock.now()
     if (failures < FAILURES_MAX) return failures + underWay < FAILURES_MAX ? { way: 'open' } : { way: 'shut', until: now }
     const nextAt = now + PROBE_MS
-    const probe = await this.#database.query(sql.probe, [vendor, new Date(now), new Date(nextAt)])
+    const probe = await this.#database.query(sql.probe({ vendor, now: new Date(now), nextAt: new Date(nextAt) }))
     return probe.length === 1 ? { way: 'probe', nextAt } : { way: 'shut', until: (await this.#read(vendor)).probeAt }
   }
 
   /** Nothing was sent: another may probe at once. */
   async giveBack(vendor: VendorName, nextAt: number): Promise<void> {
-    await this.#database.query(sql.giveBack, [vendor, new Date(this.#clock.now()), new Date(nextAt)])
+    const now = new Date(this.#clock.now())
+    await this.#database.query(sql.giveBack({ vendor, now, nextAt: new Date(nextAt) }))
   }
 
   async #read(vendor: VendorName): Promise<{ failures: number; probeAt: number }> {
-    const [row] = await this.#database.query<{ failures: number; probeAt: Date }>(sql.read, [vendor])
+    const [row] = await this.#database.query<{ failures: number; probeAt: Date }>(sql.read({ vendor }))
     return { failures: row?.failures ?? 0, probeAt: row?.probeAt.getTime() ?? 0 }
   }
 }
