@@ -17,18 +17,15 @@ type Given<P extends readonly string[]> = P extends readonly [] ? [] : [values: 
 /** A value that is undefined becomes null. */
 export type Queries<B extends Blocks> = { readonly [Name in keyof B]: (...given: Given<B[Name]>) => Query }
 
-export function loadQueries<const N extends string>(file: URL, names: readonly N[]): Readonly<Record<N, string>>
-export function loadQueries<const B extends Blocks>(file: URL, expected: B): Queries<B>
-export function loadQueries(file: URL, expected: Blocks | readonly string[]): unknown {
+export function loadQueries<const B extends Blocks>(file: URL, expected: B): Queries<B> {
   const blocks = blocksOf(readFileSync(file, 'utf8'))
-  if (Array.isArray(expected)) return Object.fromEntries(blocks)
   assertSame(`${file.pathname}: blocks`, [...blocks.keys()], Object.keys(expected))
   const queries = Object.entries(expected).map(([name, parameters]) => {
     const statement = positioned(blocks.get(name) ?? '')
     assertSame(`${file.pathname}: parameters of ${name}`, statement.parameters, parameters)
     return [name, queryOf(name, statement)] as const
   })
-  return Object.freeze(Object.fromEntries(queries))
+  return Object.freeze(Object.fromEntries(queries)) as Queries<B>
 }
 
 export function blocksOf(text: string): Map<string, string> {
