@@ -25,7 +25,7 @@ import { dueForImport } from './polling.ts'
 import { Run } from './run.ts'
 import { IMPORT_BELL, ImportWorker } from './worker.ts'
 
-export { importLifecycle, type ImportStatus } from './job-lifecycle.ts'
+export { importLifecycle, importStatuses, type ImportStatus } from './job-lifecycle.ts'
 export { importsEraser } from './eraser.ts'
 export type { ImportType } from './job-store.ts'
 

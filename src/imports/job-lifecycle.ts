@@ -26,3 +26,4 @@ export const importLifecycle = defineLifecycle({
 })
 
 export type ImportStatus = keyof typeof importLifecycle.states
+export const importStatuses = Object.keys(importLifecycle.states) as ImportStatus[]

@@ -14,7 +14,7 @@ on conflict do nothing
 returning *
 
 -- name: live
-select * from import_jobs where athlete_id = $athleteId and vendor = $vendor and status in ('queued', 'started', 'rate_limited')
+select * from import_jobs where athlete_id = $athleteId and vendor = $vendor and import_is_live(status)
 
 -- name: list
 select * from import_jobs where athlete_id = $athleteId and ($after::uuid is null or id < $after) order by id desc limit $limit
@@ -63,7 +63,7 @@ returning id
 update import_jobs
 set status = 'failed', error = $sentence, error_code = $code, lease_owner = null, lease_expires_at = null, retry_after = null,
     finished_at = $now, updated_at = $now
-where id = $id and epoch = $epoch and status in ('queued', 'started', 'rate_limited')
+where id = $id and epoch = $epoch and import_is_live(status)
 returning id
 
 -- name: expire
@@ -92,7 +92,7 @@ from unnest($athleteIds::uuid[], $vendors::text[], $consentedAt::timestamptz[], 
 where not exists (
   select from import_jobs j
   where j.athlete_id = c.athlete_id and j.vendor = c.vendor
-    and (j.status in ('queued', 'started', 'rate_limited')
+    and (import_is_live(j.status)
       or (j.created_at >= c.consented_at
         and (j.created_at > c.since or (j.status = 'failed' and j.type = 'full' and j.vendor = any ($byHand::text[])))))
 )
@@ -105,13 +105,13 @@ select max(created_at) as at from import_jobs where vendor = $vendor and type = 
 -- What the other live imports of this vendor still have to fetch, one row each.
 select greatest(0, coalesce(total, 0) - coalesce((sync_cursor->>'activities_imported')::integer, 0)) as owed
 from import_jobs
-where vendor = $vendor and athlete_id <> $athleteId and status in ('queued', 'started', 'rate_limited')
+where vendor = $vendor and athlete_id <> $athleteId and import_is_live(status)
 
 -- name: prune
 delete from import_jobs where finished_at < $before
 
 -- name: underWay
-select id from import_jobs where athlete_id = $athleteId and status in ('queued', 'started', 'rate_limited')
+select id from import_jobs where athlete_id = $athleteId and import_is_live(status)
 
 -- name: byStatus
 select status, count(*) as count from import_jobs group by status

@@ -12,7 +12,7 @@ for update;
 update activity
 set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 1, stream_fetch_attempted_at = $now,
     stream_fetch_error = null, stream_fetch_deferred_until = null
-where id = $id and stream_fetch_status in ('pending', 'failed', 'deferred')
+where id = $id and stream_is_waiting(stream_fetch_status)
 returning id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_epoch as epoch,
   stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
@@ -21,7 +21,7 @@ returning id, athlete_id as "athleteId", provider, external_activity_id as "exte
 -- fetching in this transaction only.
 with due as (
   select id from activity
-  where stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null and provider = 'garmin'
+  where stream_is_waiting(stream_fetch_status) and external_activity_id is not null and provider = 'garmin'
     and (stream_fetch_status <> 'deferred' or first_seen_at_utc <= $seenBefore)
   order by start_time
   limit 1000

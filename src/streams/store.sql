@@ -3,11 +3,7 @@
 update activity
 set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 1, stream_fetch_attempted_at = $now,
     stream_fetch_error = null, stream_fetch_deferred_until = null
-where id = $id and external_activity_id is not null and provider = 'strava'
-  and (stream_fetch_status = 'pending'
-    or (stream_fetch_status = 'failed' and stream_fetch_retry_count < 3
-      and stream_fetch_attempted_at <= case when stream_fetch_retry_count < 2 then $failedOnceBefore::timestamptz else $failedTwiceBefore::timestamptz end)
-    or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $now))
+where id = $id and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
 returning id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_epoch as epoch,
   stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
@@ -80,23 +76,14 @@ returning athlete_id as "athleteId";
 -- name: dueAthletes
 select distinct athlete_id as "athleteId"
 from activity
-where stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null and provider = 'strava'
-  and (stream_fetch_status = 'pending'
-    or (stream_fetch_status = 'failed' and stream_fetch_retry_count < 3
-      and stream_fetch_attempted_at <= case when stream_fetch_retry_count < 2 then $failedOnceBefore::timestamptz else $failedTwiceBefore::timestamptz end)
-    or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $now));
+where stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore);
 
 -- name: batch
 -- An athlete's next ones: recent ones first, then by $order, newest or oldest.
 -- Hazard: the locks end with this statement; they only keep two who look at once apart, and the claim decides.
 select id, athlete_id as "athleteId", start_time >= $recentSince as recent
 from activity
-where athlete_id = $athleteId and stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null
-  and provider = 'strava'
-  and (stream_fetch_status = 'pending'
-    or (stream_fetch_status = 'failed' and stream_fetch_retry_count < 3
-      and stream_fetch_attempted_at <= case when stream_fetch_retry_count < 2 then $failedOnceBefore::timestamptz else $failedTwiceBefore::timestamptz end)
-    or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $now))
+where athlete_id = $athleteId and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
 order by start_time >= $recentSince desc, case when $order = 'oldest' then start_time end, start_time desc, id desc
 limit $limit
 for update skip locked;
@@ -105,12 +92,7 @@ for update skip locked;
 -- For a probe, of all these athletes, so that an outage does not use up the attempts of a few.
 select id, athlete_id as "athleteId", start_time >= $recentSince as recent
 from activity
-where athlete_id = any ($athleteIds::uuid[]) and stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null
-  and provider = 'strava'
-  and (stream_fetch_status = 'pending'
-    or (stream_fetch_status = 'failed' and stream_fetch_retry_count < 3
-      and stream_fetch_attempted_at <= case when stream_fetch_retry_count < 2 then $failedOnceBefore::timestamptz else $failedTwiceBefore::timestamptz end)
-    or (stream_fetch_status = 'deferred' and stream_fetch_deferred_until <= $now))
+where athlete_id = any ($athleteIds::uuid[]) and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
 order by stream_fetch_retry_count, start_time desc, id desc
 limit 1;
 

@@ -1,7 +1,7 @@
 // The athlete's imports: asking for one, and how it goes.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
-import { importLifecycle, type ImportView } from '../../imports/imports.ts'
+import { importLifecycle, importStatuses, type ImportView } from '../../imports/imports.ts'
 import { vendorNames, vendors, type VendorName } from '../../vendors/vendors.ts'
 import { errorAnswer, id, idInPath, listOf, pageAsked, pageOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
@@ -14,7 +14,7 @@ const importAnswer = z.object({
   id,
   vendor: z.enum(vendorNames),
   type: z.enum(['full', 'incremental']),
-  status: z.enum(['queued', 'started', 'rate_limited', 'completed', 'failed']),
+  status: z.enum(importStatuses),
   progress: z.object({
     listed: count.describe('Activities, nights or check-ins that are here to see'),
     detailed: count.describe('Those with their details'),
