@@ -7,23 +7,16 @@ import type { NewId } from '../kernel/ids.ts'
 import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import type { FoursquareCheckin, StravaActivityDetail, StravaLap, StravaPhoto } from '../vendors/vendors.ts'
-import {
-  lapOf,
-  type Activity,
-  type Checkin,
-  type ManualEntry,
-  type Photo,
-  type ReadActivity,
-  type StreamStatus,
-} from './activity.ts'
+import { lapOf, type Activity, type Checkin, type ManualEntry, type Photo, type ReadActivity } from './activity.ts'
 import { paged, placeOf, type Paged } from './place.ts'
 import { instant, storable } from './storable.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
 import { checkinRow, detailRow, photoRow, summaryRow, type Summaries } from './translation.ts'
 
-export { STREAM_STATUSES } from './activity.ts'
-export type { Activity, Checkin, Lap, ManualEntry, Photo, ReadActivity, StreamStatus } from './activity.ts'
+export type { Activity, Checkin, Lap, ManualEntry, Photo, ReadActivity } from './activity.ts'
 export { activitiesEraser } from './eraser.ts'
 export { isCursor, type Paged } from './place.ts'
+export { streamLifecycle, streamStatuses, type StreamStatus } from './stream-lifecycle.ts'
 export type { Summaries } from './translation.ts'
 
 const store = loadQueries(new URL('store.sql', import.meta.url), {

@@ -1,10 +1,7 @@
 // An activity as others see it, whoever delivered it.
 import type { StravaLap } from '../vendors/vendors.ts'
 import { instant } from './storable.ts'
-
-/** How far the fetching of an activity's streams is; the moves between them belong to streams/. */
-export const STREAM_STATUSES = ['pending', 'fetching', 'success', 'failed', 'deferred', 'unavailable'] as const
-export type StreamStatus = (typeof STREAM_STATUSES)[number]
+import type { StreamStatus } from './stream-lifecycle.ts'
 
 export interface Activity {
   readonly id: string

@@ -7,7 +7,7 @@ import type { GarminActivityDetails } from '../vendors/vendors.ts'
 import type { WholeChannels } from './channels.ts'
 import { garminChannels } from './garmin-channels.ts'
 import { errorText, LOOK_MS } from './reasons.ts'
-import type { StreamStatus } from './stream-lifecycle.ts'
+import type { StreamStatus } from '../activities/activities.ts'
 import type { ClaimedStream, StreamStore } from './stream-store.ts'
 
 const sql = loadQueries(new URL('garmin.sql', import.meta.url), {

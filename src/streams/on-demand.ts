@@ -7,7 +7,7 @@ import type { Quota } from '../quota/quota.ts'
 import type { FetchOutcome, Fetcher } from './fetcher.ts'
 import { BUDGET_AWAY_MS } from './outcome-classification.ts'
 import { isDue, reasonOf, retryAt, type Reason } from './reasons.ts'
-import type { StreamStatus } from './stream-lifecycle.ts'
+import type { StreamStatus } from '../activities/activities.ts'
 import type { FetchState, StreamStore } from './stream-store.ts'
 
 /** The answer to "show me its streams"; the names are the document's. */

@@ -2,7 +2,7 @@
 import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Quota, VendorState } from '../quota/quota.ts'
-import { streamStatuses, type StreamStatus } from './stream-lifecycle.ts'
+import { streamStatuses, type StreamStatus } from '../activities/activities.ts'
 import { ATTEMPTS_MAX } from './stream-store.ts'
 
 const sql = loadQueries(new URL('overview.sql', import.meta.url), {

@@ -2,7 +2,7 @@
 // reading, make it out of date.
 import { loadQueries, type Database } from '../db/db.ts'
 import { SHAPE_VERSION, shapeOf, type Shape, type ShapeChannels } from '../shape/shape.ts'
-import type { StreamStatus } from './stream-lifecycle.ts'
+import type { StreamStatus } from '../activities/activities.ts'
 
 const sql = loadQueries(new URL('shapes.sql', import.meta.url), {
   cached: ['id', 'version'],

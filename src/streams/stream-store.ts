@@ -5,7 +5,7 @@ import type { Outbox } from '../events/events.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import type { WholeChannels } from './channels.ts'
-import type { StreamStatus } from './stream-lifecycle.ts'
+import type { StreamStatus } from '../activities/activities.ts'
 
 const sql = loadQueries(new URL('store.sql', import.meta.url), {
   claim: ['id', 'now', 'failedOnceBefore', 'failedTwiceBefore'],

@@ -21,7 +21,7 @@ import type { Lock } from './lock.ts'
 import { Overview, type StreamsGauge, type StreamsOverview } from './overview.ts'
 import { isStuck, retryAt } from './reasons.ts'
 import { Shapes, type ShapeRead } from './shapes.ts'
-import type { StreamStatus } from './stream-lifecycle.ts'
+import type { StreamStatus } from '../activities/activities.ts'
 import { StreamStore, type Order } from './stream-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 
@@ -35,7 +35,6 @@ export { RowLock } from './lock-rows.ts'
 export type { StreamsOverview } from './overview.ts'
 export { REASONS, type Reason } from './reasons.ts'
 export type { ShapeRead } from './shapes.ts'
-export { streamLifecycle, type StreamStatus } from './stream-lifecycle.ts'
 
 export interface StreamsParts {
   readonly database: Database

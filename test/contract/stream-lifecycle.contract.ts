@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { migrate, type Database } from '../../src/db/db.ts'
 import { pairs, type Lifecycle } from '../../src/kernel/lifecycle.ts'
-import { streamLifecycle, streamStatuses as states, type StreamStatus } from '../../src/streams/stream-lifecycle.ts'
+import { streamLifecycle, streamStatuses as states, type StreamStatus } from '../../src/activities/stream-lifecycle.ts'
 import { driftCheckFor, planOf } from './lifecycle.contract.ts'
 
 const COLUMNS = { stream_fetch_error: "'no'", stream_fetch_deferred_until: 'now()' } as const

@@ -1,7 +1,7 @@
 // The athlete's activities and check-ins: lists, one of them, and entries made by hand.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
-import { isCursor, STREAM_STATUSES, type Activity, type Checkin, type ReadActivity } from '../../activities/activities.ts'
+import { isCursor, streamStatuses, type Activity, type Checkin, type ReadActivity } from '../../activities/activities.ts'
 import { errorAnswer, id, idInPath, listOf, pageAsked, text } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 const config = { audience: 'athlete' } as const
 const tags = ['athlete']
 
-const streams = z.enum(STREAM_STATUSES)
+const streams = z.enum(streamStatuses)
 const instant = z.iso.datetime()
 const activity = z.object({
   id,

@@ -1,6 +1,6 @@
 // An activity's streams and shape for its owner, and what the operator sees and resets. The streams' answer keeps the document's names.
 import { z } from 'zod'
-import { STREAM_STATUSES } from '../../activities/activities.ts'
+import { streamStatuses } from '../../activities/activities.ts'
 import { PacelineError } from '../../kernel/errors.ts'
 import { REASONS, type StreamsAnswer } from '../../streams/streams.ts'
 import { errorAnswer, id, idInPath, text } from '../answers.ts'
@@ -11,7 +11,7 @@ import type { LiveKind } from '../feed.ts'
 const LONGEST_WAIT_MS = 30_000
 const athletes = { config: { audience: 'athlete' }, tags: ['athlete'] } as const
 const operators = { config: { audience: 'operator' }, tags: ['admin'] } as const
-const status = z.enum(STREAM_STATUSES)
+const status = z.enum(streamStatuses)
 const instant = z.iso.datetime()
 const count = z.number().int()
 const noActivity = (): PacelineError => new PacelineError('PACE_NOT_FOUND', 'There is no such activity.')
@@ -112,7 +112,7 @@ function ownerRoutes(app: App, { streams }: HttpParts): void {
 }
 
 const byStatus = z.object(
-  Object.fromEntries(STREAM_STATUSES.map(each => [each, count])) as Record<(typeof STREAM_STATUSES)[number], typeof count>,
+  Object.fromEntries(streamStatuses.map(each => [each, count])) as Record<(typeof streamStatuses)[number], typeof count>,
 )
 const overview = z.object({
   status: byStatus,

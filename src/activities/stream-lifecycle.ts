@@ -1,5 +1,6 @@
-// The life of an activity's streams. Written once: the types, the CHECKs and guard of the migration, the page and the matrix test come
-// from it. There is no way from fetching back to pending: a claim is made by who has a permit, so it is never made in vain.
+// The life of an activity's streams: a state of the activity, which streams/ moves. Written once: the types, the CHECKs and guard of the
+// migration, the page and the matrix test come from it. There is no way from fetching back to pending: a claim is made by who has a
+// permit, so it is never made in vain.
 import { defineLifecycle } from '../kernel/lifecycle.ts'
 
 export const streamLifecycle = defineLifecycle({
