@@ -8,7 +8,7 @@ import { importLifecycle } from '../src/imports/imports.ts'
 import { errorCatalogue, type ErrorCode } from '../src/kernel/errors.ts'
 import { type Lifecycle, mermaidFor } from '../src/kernel/lifecycle.ts'
 import { serviceLifecycle } from '../src/kernel/service.ts'
-import { streamLifecycle } from '../src/streams/streams.ts'
+import { streamLifecycle } from '../src/activities/activities.ts'
 
 /** Every state machine of the house, with what it is the life of. */
 const lifecycles: readonly { readonly of: string; readonly lifecycle: Lifecycle }[] = [

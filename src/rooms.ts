@@ -1,10 +1,10 @@
 // How the rooms fit together: what each is given of the outside and of the others. Nothing is opened and nothing is started here. The
 // engine hands in what the program has opened; a test hands in a clock, a store and a vendor of its own.
 import { Activities, activitiesEraser } from './activities/activities.ts'
-import { Accounts, Connections, Erasure, SecretBox, type Eraser, type Secrets } from './accounts/accounts.ts'
+import { Accounts, Connections, Erasure, SecretBox, type Secrets } from './accounts/accounts.ts'
 import type { Bell } from './bell/bell.ts'
 import { Calls, type Fetch } from './calls/calls.ts'
-import type { Database } from './db/db.ts'
+import type { Database, Eraser } from './db/db.ts'
 import { outboxEraser } from './events/events.ts'
 import type { Clock } from './kernel/clock.ts'
 import { Imports, importsEraser } from './imports/imports.ts'

@@ -5,7 +5,7 @@ import type { Connections } from '../src/accounts/accounts.ts'
 import type { Activities } from '../src/activities/activities.ts'
 import { VirtualBell } from '../src/bell/bell.ts'
 import type { Fetch } from '../src/calls/calls.ts'
-import type { Database } from '../src/db/db.ts'
+import type { Database, Query } from '../src/db/db.ts'
 import { VirtualClock } from '../src/kernel/clock.ts'
 import { idMaker, type NewId } from '../src/kernel/ids.ts'
 import { seeded } from '../src/kernel/random.ts'
@@ -168,7 +168,7 @@ export function tracked(database: Database, clock: VirtualClock, gate: () => Pro
   }
   return {
     kind: database.kind,
-    query: <T>(text: string, values?: readonly unknown[]) => passing(() => database.query<T>(text, values)),
+    query: <T>(query: string | Query, values?: readonly unknown[]) => passing(() => database.query<T>(query, values)),
     script: text => passing(() => database.script(text)),
     notify: (channel, payload) => passing(() => database.notify(channel, payload)),
     transaction: (work, options) => passing(() => database.transaction(work, options)),

@@ -4,9 +4,9 @@ import { VirtualClock } from '../kernel/clock.ts'
 import { HOUR_MS } from '../kernel/durations.ts'
 import { idMaker } from '../kernel/ids.ts'
 import { secure } from '../kernel/random.ts'
-import type { Database } from '../db/db.ts'
+import type { Database, Eraser } from '../db/db.ts'
 import { openMigrated } from '../../test/stores.ts'
-import { Accounts, eraseAll, type Eraser } from './accounts.ts'
+import { Accounts, eraseAll } from './accounts.ts'
 
 const NOBODY = '018f3d3e-0000-7000-8000-000000000000'
 

@@ -13,7 +13,7 @@ export type { AuthorisedOutcome, Connection, Consent, Unsynced } from './connect
 export { Erasure, type Receipt } from './erasure.ts'
 export { CONNECTION_STATUSES } from './tokens.ts'
 export { SecretBox } from './secret-box.ts'
-export { eraseAll, identityTables, type Eraser } from './eraser.ts'
+export { eraseAll, identityTables } from './eraser.ts'
 export { openSecrets, SECRETS_FILE, type Secrets } from './secrets.ts'
 
 interface Athlete {
@@ -46,23 +46,23 @@ interface AccountsParts {
   readonly secrets: Pick<Secrets, 'adminToken' | 'ingestToken'>
 }
 
-const sql = loadQueries(new URL('account-store.sql', import.meta.url), [
-  'createAthlete',
-  'listAthletes',
-  'athleteExists',
-  'timezone',
-  'createToken',
-  'listTokens',
-  'revokeToken',
-  'athleteOfToken',
-  'createLink',
-  'useLink',
-  'createSession',
-  'sessionOf',
-  'endSession',
-  'pruneLinks',
-  'pruneSessions',
-])
+const sql = loadQueries(new URL('account-store.sql', import.meta.url), {
+  createAthlete: ['id', 'name', 'timezone', 'now'],
+  listAthletes: ['after', 'limit'],
+  athleteExists: ['id'],
+  timezone: ['id'],
+  createToken: ['id', 'athleteId', 'tokenHash', 'now'],
+  listTokens: ['athleteId', 'after', 'limit'],
+  revokeToken: ['athleteId', 'id', 'now'],
+  athleteOfToken: ['tokenHash'],
+  createLink: ['tokenHash', 'athleteId', 'expiresAt'],
+  useLink: ['tokenHash', 'now'],
+  createSession: ['tokenHash', 'athleteId', 'expiresAt'],
+  sessionOf: ['tokenHash', 'now'],
+  endSession: ['tokenHash'],
+  pruneLinks: ['now'],
+  pruneSessions: ['now'],
+})
 
 const LINK_MS = DAY_MS
 export const SESSION_MS = 30 * DAY_MS
@@ -90,89 +90,98 @@ export class Accounts {
     ]
   }
 
-  async createAthlete(athlete: { name: string; timezone: string | null }): Promise<Athlete> {
-    const values = [this.#newId(), athlete.name, athlete.timezone, new Date(this.#clock.now())]
-    const [row] = await this.#database.query<Athlete>(sql.createAthlete, values)
+  async createAthlete({ name, timezone }: { name: string; timezone: string | null }): Promise<Athlete> {
+    const query = sql.createAthlete({ id: this.#newId(), name, timezone, now: this.#now() })
+    const [row] = await this.#database.query<Athlete>(query)
     if (row === undefined) throw new Error('an inserted athlete was not returned')
     return row
   }
 
   async athletes({ after, limit }: Page): Promise<Athlete[]> {
-    return await this.#database.query<Athlete>(sql.listAthletes, [after ?? null, limit])
+    return await this.#database.query<Athlete>(sql.listAthletes({ after, limit }))
   }
 
   /** The time zone that the athlete set, if any. */
   async timezoneOf(athleteId: string): Promise<string | undefined> {
-    const [row] = await this.#database.query<{ timezone: string | null }>(sql.timezone, [athleteId])
+    const [row] = await this.#database.query<{ timezone: string | null }>(sql.timezone({ id: athleteId }))
     return row?.timezone ?? undefined
   }
 
   async athleteExists(id: string): Promise<boolean> {
-    return (await this.#database.query(sql.athleteExists, [id])).length > 0
+    return (await this.#database.query(sql.athleteExists({ id }))).length > 0
   }
 
   /** The only time that the token is shown. Undefined when there is no such athlete. */
   async createToken(athleteId: string): Promise<{ id: string; token: string } | undefined> {
     const token = `pace_${this.#secret()}`
-    const values = [this.#newId(), athleteId, hashOf(token), new Date(this.#clock.now())]
-    const [row] = await this.#database.query<{ id: string }>(sql.createToken, values)
+    const query = sql.createToken({ id: this.#newId(), athleteId, tokenHash: hashOf(token), now: this.#now() })
+    const [row] = await this.#database.query<{ id: string }>(query)
     return row && { id: row.id, token }
   }
 
   async tokens(athleteId: string, { after, limit }: Page): Promise<ApiToken[]> {
-    const rows = await this.#database.query<{ id: string; created_at: Date }>(sql.listTokens, [athleteId, after ?? null, limit])
+    const rows = await this.#database.query<{ id: string; created_at: Date }>(sql.listTokens({ athleteId, after, limit }))
     return rows.map(row => ({ id: row.id, createdAt: row.created_at }))
   }
 
   /** False when the athlete has no such token, or it was revoked before. */
   async revokeToken(athleteId: string, id: string): Promise<boolean> {
-    return (await this.#database.query(sql.revokeToken, [athleteId, id, new Date(this.#clock.now())])).length > 0
+    return (await this.#database.query(sql.revokeToken({ athleteId, id, now: this.#now() }))).length > 0
   }
 
   async identify(token: string): Promise<Identity | undefined> {
-    const hash = hashOf(token)
+    const tokenHash = hashOf(token)
     // Both are always compared, in constant time, so that the duration says nothing about how much of a guess was right.
-    const [known] = this.#installation.filter(each => timingSafeEqual(each.hash, hash))
+    const [known] = this.#installation.filter(each => timingSafeEqual(each.hash, tokenHash))
     if (known !== undefined) return known.identity
-    const [row] = await this.#database.query<{ athlete_id: string }>(sql.athleteOfToken, [hash])
+    const [row] = await this.#database.query<{ athlete_id: string }>(sql.athleteOfToken({ tokenHash }))
     return row && identityOf(row.athlete_id)
   }
 
   /** The token of a link that signs in once: as the athlete, or as the operator for null. Undefined when there is no such athlete. */
   async createSignInLink(athleteId: string | null): Promise<string | undefined> {
     const token = this.#secret()
-    const created = await this.#database.query(sql.createLink, [hashOf(token), athleteId, this.#realTime(LINK_MS)])
+    const query = sql.createLink({ tokenHash: hashOf(token), athleteId, expiresAt: this.#realTime(LINK_MS) })
+    const created = await this.#database.query(query)
     return created.length > 0 ? token : undefined
   }
 
   /** Opens a session and gives its secret. Undefined when the link is unknown, used or expired. */
   async signIn(linkToken: string): Promise<string | undefined> {
     return await this.#database.transaction(async tx => {
-      const [link] = await tx.query<{ athlete_id: string | null }>(sql.useLink, [hashOf(linkToken), this.#realTime()])
+      const used = sql.useLink({ tokenHash: hashOf(linkToken), now: this.#realTime() })
+      const [link] = await tx.query<{ athlete_id: string | null }>(used)
       if (link === undefined) return undefined
       const session = this.#secret()
-      await tx.query(sql.createSession, [hashOf(session), link.athlete_id, this.#realTime(SESSION_MS)])
+      const expiresAt = this.#realTime(SESSION_MS)
+      await tx.query(sql.createSession({ tokenHash: hashOf(session), athleteId: link.athlete_id, expiresAt }))
       return session
     })
   }
 
   async identifySession(session: string): Promise<Identity | undefined> {
-    const [row] = await this.#database.query<{ athlete_id: string | null }>(sql.sessionOf, [hashOf(session), this.#realTime()])
+    const query = sql.sessionOf({ tokenHash: hashOf(session), now: this.#realTime() })
+    const [row] = await this.#database.query<{ athlete_id: string | null }>(query)
     return row && identityOf(row.athlete_id)
   }
 
   async signOut(session: string): Promise<void> {
-    await this.#database.query(sql.endSession, [hashOf(session)])
+    await this.#database.query(sql.endSession({ tokenHash: hashOf(session) }))
   }
 
   /** Deletes expired links and sessions. */
   async prune(): Promise<void> {
-    await this.#database.query(sql.pruneLinks, [this.#realTime()])
-    await this.#database.query(sql.pruneSessions, [this.#realTime()])
+    const now = this.#realTime()
+    await this.#database.query(sql.pruneLinks({ now }))
+    await this.#database.query(sql.pruneSessions({ now }))
   }
 
   #secret(): string {
     return Buffer.from(this.#random.bytes(32)).toString('base64url')
+  }
+
+  #now(): Date {
+    return new Date(this.#clock.now())
   }
 
   /** Links and cookies use real time even when the clock is scaled, because browsers do. */

@@ -20,7 +20,7 @@ import {
 } from '../vendors/vendors.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { SecretBox } from './secret-box.ts'
-import { expiryOf, Tokens, type ConnectionStatus, type TokenAnswer } from './tokens.ts'
+import { sealed, Tokens, type ConnectionStatus, type TokenAnswer } from './tokens.ts'
 
 export interface Connection {
   readonly id: string
@@ -106,8 +106,9 @@ export class Connections {
     if (open === undefined) return undefined
     const state = Buffer.from(random.bytes(32)).toString('base64url')
     const pkce = open.oauth.pkce(random)
-    const verifier = pkce === undefined ? null : box.seal(pkce.verifier, state)
-    await database.query(sql.createState, [hashOf(state), athleteId, name, verifier, this.#realTime(STATE_MS)])
+    const codeVerifier = pkce && box.seal(pkce.verifier, state)
+    const [stateHash, expiresAt] = [hashOf(state), this.#realTime(STATE_MS)]
+    await database.query(sql.createState({ stateHash, athleteId, vendor: name, codeVerifier, expiresAt }))
     return open.oauth.authoriseUrl({
       redirectUri: this.#redirectUri(name),
       state,
@@ -117,15 +118,13 @@ export class Connections {
   }
 
   /** Completes a consent with the query that the vendor sent the athlete back with. */
-  async finish(name: VendorName, query: Readonly<Record<string, string | undefined>>): Promise<Consent> {
+  async finish(name: VendorName, returned: Readonly<Record<string, string | undefined>>): Promise<Consent> {
     const open = this.#parts.vendor(name)
-    const callback = open?.oauth.callback(query)
+    const callback = open?.oauth.callback(returned)
     if (open === undefined || callback === undefined || callback.outcome === 'malformed') return { outcome: 'expired' }
-    const [state] = await this.#parts.database.query<{ athlete_id: string; code_verifier: Uint8Array | null }>(sql.useState, [
-      hashOf(callback.state),
-      name,
-      this.#realTime(),
-    ])
+    type State = { athlete_id: string; code_verifier: Uint8Array | null }
+    const query = sql.useState({ stateHash: hashOf(callback.state), vendor: name, now: this.#realTime() })
+    const [state] = await this.#parts.database.query<State>(query)
     if (state === undefined) return { outcome: 'expired' }
     if (callback.outcome === 'denied') return { outcome: 'denied' }
     const codeVerifier = state.code_verifier === null ? undefined : this.#parts.box.open(state.code_verifier, callback.state)
@@ -136,7 +135,7 @@ export class Connections {
   }
 
   async list(athleteId: string): Promise<Connection[]> {
-    const rows = await this.#parts.database.query<ListRow>(sql.list, [athleteId])
+    const rows = await this.#parts.database.query<ListRow>(sql.list({ athleteId }))
     return rows.map(row => {
       const facts = this.#parts.vendor(row.vendor)?.facts
       return {
@@ -159,14 +158,14 @@ export class Connections {
 
   /** The athletes with an active connection to this vendor. */
   async active(vendor: VendorName): Promise<string[]> {
-    return (await this.#parts.database.query<{ athlete_id: string }>(sql.active, [vendor])).map(row => row.athlete_id)
+    return (await this.#parts.database.query<{ athlete_id: string }>(sql.active({ vendor }))).map(row => row.athlete_id)
   }
 
   /** Active connections that were last complete too long ago, never, or not since the last consent; the longest wait first. */
   async unsynced(vendor: VendorName, { before, beforeIfHeard, heardSince }: PollThresholds): Promise<Unsynced[]> {
     type Row = { athlete_id: string; consented_at: Date; since: Date; is_new: boolean }
-    const times = [before, heardSince, beforeIfHeard].map(at => new Date(at))
-    const rows = await this.#parts.database.query<Row>(sql.unsynced, [vendor, ...times])
+    const times = { before: new Date(before), heardSince: new Date(heardSince), beforeIfHeard: new Date(beforeIfHeard) }
+    const rows = await this.#parts.database.query<Row>(sql.unsynced({ vendor, ...times }))
     return rows.map(row => ({
       athleteId: row.athlete_id,
       vendor,
@@ -179,13 +178,13 @@ export class Connections {
   /** Records that a webhook of this account reached us. Gives its athlete, if it has one. */
   async heard(vendor: VendorName, vendorAthleteId: string): Promise<string | undefined> {
     const now = new Date(this.#parts.clock.now())
-    const [row] = await this.#parts.database.query<{ athlete_id: string }>(sql.heard, [vendor, vendorAthleteId, now])
+    const [row] = await this.#parts.database.query<{ athlete_id: string }>(sql.heard({ vendor, vendorAthleteId, now }))
     return row?.athlete_id
   }
 
   /** Records that the data is complete up to `at`, in the caller's transaction. */
   async synced(tx: Queryable, athleteId: string, vendor: VendorName, at: Date): Promise<void> {
-    await tx.query(sql.synced, [athleteId, vendor, at])
+    await tx.query(sql.synced({ athleteId, vendor, at }))
   }
 
   /** Makes a call with the token, which is refreshed when it has expired. If the vendor refuses the token, refreshes it and calls once more. */
@@ -201,7 +200,7 @@ export class Connections {
 
   /** Deletes the states of consents that were never completed. */
   async prune(): Promise<void> {
-    await this.#parts.database.query(sql.pruneStates, [this.#realTime()])
+    await this.#parts.database.query(sql.pruneStates({ now: this.#realTime() }))
   }
 
   /** Revokes the access at the vendor, where it has a way to. The outcome is ignored: the data is deleted either way. */
@@ -228,27 +227,22 @@ export class Connections {
     const permissions = open.oauth.permissions()
     const asked = permissions && valueOf(await this.#parts.calls.call(bearing(permissions, grant.accessToken), options))
     const scopes = asked ?? callback.scopes ?? grant.scopes ?? neededScopes(open.facts, {})
-    return await this.#store({ open, athleteId, vendorAthleteId: who, scopes, grant })
+    return await this.#store({ athleteId, vendor: open.name, vendorAthleteId: who, scopes }, grant)
   }
 
-  async #store(kept: {
-    open: OpenVendor
-    athleteId: string
-    vendorAthleteId: string
-    scopes: readonly string[]
-    grant: TokenGrant
-  }): Promise<Consent> {
+  async #store(
+    kept: { athleteId: string; vendor: VendorName; vendorAthleteId: string; scopes: readonly string[] },
+    grant: TokenGrant,
+  ): Promise<Consent> {
     const { box, clock, database, newId } = this.#parts
-    const { grant } = kept
+    const { athleteId, vendor } = kept
     // Tokens are sealed with their row's id, and a renewed consent keeps its row, so the id must be known first.
-    const [existing] = await database.query<{ id: string }>(sql.idOf, [kept.athleteId, kept.open.name])
+    const [existing] = await database.query<{ id: string }>(sql.idOf({ athleteId, vendor }))
     const id = existing?.id ?? newId()
-    const refresh = grant.refreshToken === undefined ? null : box.seal(grant.refreshToken, id)
     const now = clock.now()
     try {
-      const who = [id, kept.athleteId, kept.open.name, kept.vendorAthleteId, kept.scopes]
-      const what = [box.seal(grant.accessToken, id), expiryOf(grant, now), refresh, new Date(now)]
-      const [row] = await database.query<{ id: string }>(sql.connect, [...who, ...what])
+      const query = sql.connect({ id, ...kept, ...sealed(grant, { box, id, now }), now: new Date(now) })
+      const [row] = await database.query<{ id: string }>(query)
       return row === undefined ? { outcome: 'already_connected' } : { outcome: 'connected', connectionId: row.id }
     } catch (error) {
       if (hasCode(error, '23505')) return { outcome: 'already_connected' }

@@ -1,19 +1,5 @@
-// The Eraser port: every room that stores data of athletes names its tables and deletes what one vendor delivered for one athlete.
-// engine.ts collects the erasers; a test checks that every table with an athlete column is covered.
-import type { Queryable } from '../db/db.ts'
-
-export interface Whose {
-  readonly athleteId: string
-  readonly vendor: string
-  /** Only what is older than this; undefined: everything. */
-  readonly before?: Date
-}
-
-export interface Eraser {
-  readonly tables: readonly string[]
-  /** Deletes inside the caller's transaction, so that all rooms delete together. Gives the number of deleted rows by table. */
-  erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
-}
+// Runs the erasers of all rooms. A test checks that every table with an athlete column is covered.
+import type { Eraser, Queryable, Whose } from '../db/db.ts'
 
 /** Tables without data from a vendor, and why no eraser clears them. */
 export const identityTables: Readonly<Record<string, string>> = {

@@ -3,11 +3,11 @@
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
-import type { Database, Queryable } from '../db/db.ts'
+import type { Database, Eraser, Queryable, Whose } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { Connections } from './connections.ts'
-import { eraseAll, type Eraser, type Whose } from './eraser.ts'
+import { eraseAll } from './eraser.ts'
 
 type ErasureCause = 'disconnected' | 'deauthorised' | 'retention'
 
@@ -38,7 +38,7 @@ export class Erasure {
 
   /** Undefined when there is no such connection. */
   async disconnect(athleteId: string, vendor: VendorName): Promise<Receipt | undefined> {
-    const [connection] = await this.#parts.database.query<{ id: string }>(sql.idOf, [athleteId, vendor])
+    const [connection] = await this.#parts.database.query<{ id: string }>(sql.idOf({ athleteId, vendor }))
     if (connection === undefined) return undefined
     await this.#parts.connections.revoke(connection.id, vendor, athleteId)
     return await this.#erase({ athleteId, vendor }, 'disconnected')
@@ -46,10 +46,8 @@ export class Erasure {
 
   /** The vendor says that the athlete has withdrawn their consent. */
   async deauthorised(vendor: VendorName, vendorAthleteId: string): Promise<Receipt | undefined> {
-    const [row] = await this.#parts.database.query<{ id: string; athlete_id: string }>(sql.ofVendorAthlete, [
-      vendor,
-      vendorAthleteId,
-    ])
+    type Row = { id: string; athlete_id: string }
+    const [row] = await this.#parts.database.query<Row>(sql.ofVendorAthlete({ vendor, vendorAthleteId }))
     return row && (await this.#erase({ athleteId: row.athlete_id, vendor }, 'deauthorised'))
   }
 
@@ -58,7 +56,7 @@ export class Erasure {
     const days = this.#parts.retentionDays(vendor)
     if (days === undefined) return []
     const before = new Date(this.#parts.clock.now() - days * DAY_MS)
-    const rows = await this.#parts.database.query<{ athlete_id: string }>(sql.ofVendor, [vendor])
+    const rows = await this.#parts.database.query<{ athlete_id: string }>(sql.ofVendor({ vendor }))
     const receipts: Receipt[] = []
     for (const { athlete_id: athleteId } of rows) {
       const receipt = await this.#parts.database.transaction(async tx => {
@@ -73,17 +71,14 @@ export class Erasure {
   }
 
   async receipts(athleteId: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<Receipt[]> {
-    const rows = await this.#parts.database.query<Omit<Receipt, 'deletedAt'> & { deleted_at: Date }>(sql.listReceipts, [
-      athleteId,
-      after ?? null,
-      limit,
-    ])
+    type Row = Omit<Receipt, 'deletedAt'> & { deleted_at: Date }
+    const rows = await this.#parts.database.query<Row>(sql.listReceipts({ athleteId, after, limit }))
     return rows.map(({ deleted_at: deletedAt, ...row }) => ({ ...row, deletedAt }))
   }
 
   async #erase(whose: Whose, cause: ErasureCause): Promise<Receipt | undefined> {
     return await this.#parts.database.transaction(async tx => {
-      const removed = await tx.query(sql.remove, [whose.athleteId, whose.vendor])
+      const removed = await tx.query(sql.remove({ athleteId: whose.athleteId, vendor: whose.vendor }))
       // Of two disconnects at once, one deletes the row and writes the receipt.
       if (removed.length === 0) return undefined
       const counts = await eraseAll(this.#parts.erasers, tx, whose)
@@ -94,7 +89,7 @@ export class Erasure {
   async #receipt(tx: Queryable, whose: Whose, cause: ErasureCause, counts: Record<string, number>): Promise<Receipt> {
     const vendor = whose.vendor as VendorName
     const receipt: Receipt = { id: this.#parts.newId(), vendor, cause, counts, deletedAt: new Date(this.#parts.clock.now()) }
-    await tx.query(sql.createReceipt, [receipt.id, whose.athleteId, vendor, cause, JSON.stringify(counts), receipt.deletedAt])
+    await tx.query(sql.createReceipt({ ...receipt, athleteId: whose.athleteId, counts: JSON.stringify(counts) }))
     return receipt
   }
 }

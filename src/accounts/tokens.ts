@@ -70,7 +70,7 @@ export class Tokens {
   }
 
   async #read(id: string): Promise<ConnectionRow | undefined> {
-    return (await this.#parts.database.query<ConnectionRow>(sql.read, [id]))[0]
+    return (await this.#parts.database.query<ConnectionRow>(sql.read({ id })))[0]
   }
 
   #isGood(row: ConnectionRow, usedUp: number | undefined): boolean {
@@ -84,22 +84,19 @@ export class Tokens {
 
   async #refresh(row: ConnectionRow): Promise<TokenAnswer | 'another does'> {
     const { clock, database } = this.#parts
+    const { id, token_version: version } = row
     const now = clock.now()
     const leaseUntil = new Date(now + LEASE_MS * clock.speed)
-    const [claim] = await database.query<{ refresh_epoch: number; refresh_token: Uint8Array | null }>(sql.claimRefresh, [
-      row.id,
-      row.token_version,
-      new Date(now),
-      leaseUntil,
-    ])
+    type Claim = { refresh_epoch: number; refresh_token: Uint8Array | null }
+    const [claim] = await database.query<Claim>(sql.claimRefresh({ id, version, now: new Date(now), leaseUntil }))
     if (claim === undefined) return 'another does'
     const request =
-      claim.refresh_token && this.#parts.vendor(row.vendor)?.oauth.refresh(this.#parts.box.open(claim.refresh_token, row.id))
+      claim.refresh_token && this.#parts.vendor(row.vendor)?.oauth.refresh(this.#parts.box.open(claim.refresh_token, id))
     if (!request) return await this.#dead(row)
     const outcome = await this.#parts.calls.call(request, { callClass: 'live', athleteId: row.athlete_id })
     if (outcome.outcome === 'ok') return await this.#save(row, claim.refresh_epoch, outcome.value)
     if (this.#isDead(row.vendor, outcome)) return await this.#dead(row)
-    await database.query(sql.releaseRefresh, [row.id, claim.refresh_epoch])
+    await database.query(sql.releaseRefresh({ id, epoch: claim.refresh_epoch }))
     return { outcome: 'later', because: outcome }
   }
 
@@ -110,24 +107,23 @@ export class Tokens {
   }
 
   async #dead(row: ConnectionRow): Promise<TokenAnswer> {
-    await this.#parts.database.query(sql.needsReauth, [row.id, row.token_version])
+    await this.#parts.database.query(sql.needsReauth({ id: row.id, version: row.token_version }))
     return { outcome: 'needs_reauth' }
   }
 
   /** Saves a grant before anyone uses it, so that a rotated token is never in memory only. */
-  async #save(row: ConnectionRow, epoch: number, grant: TokenGrant): Promise<TokenAnswer | 'another does'> {
+  async #save({ id }: ConnectionRow, epoch: number, grant: TokenGrant): Promise<TokenAnswer | 'another does'> {
     const { box, clock, database } = this.#parts
-    const [saved] = await database.query<{ token_version: number }>(sql.saveRefresh, [
-      row.id,
-      epoch,
-      box.seal(grant.accessToken, row.id),
-      expiryOf(grant, clock.now()),
-      grant.refreshToken === undefined ? null : box.seal(grant.refreshToken, row.id),
-    ])
+    const query = sql.saveRefresh({ id, epoch, ...sealed(grant, { box, id, now: clock.now() }) })
+    const [saved] = await database.query<{ token_version: number }>(query)
     if (saved === undefined) return 'another does'
     return { outcome: 'ready', token: { accessToken: grant.accessToken, version: saved.token_version } }
   }
 }
 
-export const expiryOf = ({ expiresInSeconds }: TokenGrant, now: number): Date | null =>
-  expiresInSeconds === undefined ? null : new Date(now + expiresInSeconds * 1000)
+/** As a connection's row keeps it; bound to that row. */
+export const sealed = (grant: TokenGrant, { box, id, now }: { box: SecretBox; id: string; now: number }) => ({
+  accessToken: box.seal(grant.accessToken, id),
+  accessExpiresAt: grant.expiresInSeconds === undefined ? null : new Date(now + grant.expiresInSeconds * 1000),
+  refreshToken: grant.refreshToken === undefined ? null : box.seal(grant.refreshToken, id),
+})

@@ -7,46 +7,39 @@ import type { NewId } from '../kernel/ids.ts'
 import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import type { FoursquareCheckin, StravaActivityDetail, StravaLap, StravaPhoto } from '../vendors/vendors.ts'
-import {
-  lapOf,
-  type Activity,
-  type Checkin,
-  type ManualEntry,
-  type Photo,
-  type ReadActivity,
-  type StreamStatus,
-} from './activity.ts'
+import { lapOf, type Activity, type Checkin, type ManualEntry, type Photo, type ReadActivity } from './activity.ts'
 import { paged, placeOf, type Paged } from './place.ts'
 import { instant, storable } from './storable.ts'
+import type { StreamStatus } from './stream-lifecycle.ts'
 import { checkinRow, detailRow, photoRow, summaryRow, type Summaries } from './translation.ts'
 
-export { STREAM_STATUSES } from './activity.ts'
-export type { Activity, Checkin, ReadActivity, StreamStatus } from './activity.ts'
+export type { Activity, Checkin, ReadActivity } from './activity.ts'
 export { activitiesEraser } from './eraser.ts'
 export { isCursor } from './place.ts'
+export { streamLifecycle, streamStatuses, type StreamStatus } from './stream-lifecycle.ts'
 
-const store = loadQueries(new URL('store.sql', import.meta.url), [
-  'storeSummaries',
-  'storeDetails',
-  'storePhotos',
-  'detailFailed',
-  'photosFailed',
-  'removeMissing',
-  'storeCheckins',
-  'createManual',
-])
-const reading = loadQueries(new URL('reading.sql', import.meta.url), [
-  'list',
-  'read',
-  'photos',
-  'owed',
-  'owedPhotos',
-  'counts',
-  'startedSince',
-  'lastZone',
-  'listCheckins',
-  'countCheckins',
-])
+const store = loadQueries(new URL('store.sql', import.meta.url), {
+  storeSummaries: ['athleteId', 'vendor', 'now', 'rows'],
+  storeDetails: ['athleteId', 'vendor', 'now', 'rows'],
+  storePhotos: ['athleteId', 'vendor', 'now', 'rows', 'externalIds'],
+  detailFailed: ['athleteId', 'vendor', 'externalId', 'now'],
+  photosFailed: ['athleteId', 'vendor', 'externalId', 'now'],
+  removeMissing: ['athleteId', 'vendor', 'missing'],
+  storeCheckins: ['athleteId', 'vendor', 'rows'],
+  createManual: ['id', 'athleteId', 'name', 'sport', 'start', 'elapsedSeconds', 'distanceMeters', 'now'],
+})
+const reading = loadQueries(new URL('reading.sql', import.meta.url), {
+  list: ['athleteId', 'at', 'id', 'sport', 'from', 'to', 'streams', 'limit'],
+  read: ['athleteId', 'id'],
+  photos: ['id'],
+  owed: ['athleteId', 'vendor', 'excluding', 'limit', 'also', 'failedBefore'],
+  owedPhotos: ['athleteId', 'vendor', 'excluding', 'limit', 'failedBefore'],
+  counts: ['athleteId', 'vendor'],
+  startedSince: ['athleteId', 'vendor', 'since'],
+  lastZone: ['athleteId'],
+  listCheckins: ['athleteId', 'at', 'id', 'limit'],
+  countCheckins: ['athleteId'],
+})
 
 /** The longest page of any vendor's list. */
 const SUMMARIES_MAX = 200
@@ -136,7 +129,8 @@ export class Activities {
   ): Promise<Map<string, Stored>> {
     assert(summaries.length <= SUMMARIES_MAX, `at most ${SUMMARIES_MAX} summaries at once`)
     const rows = lastOfEach(summaries.map(summaryRow[vendor])).map(row => ({ id: this.#newId(), ...row }))
-    const stored = await tx.query<StoredRow>(store.storeSummaries, [athleteId, vendor, this.#now(), storable(rows)])
+    const query = store.storeSummaries({ athleteId, vendor, now: this.#now(), rows: storable(rows) })
+    const stored = await tx.query<StoredRow>(query)
     const events = stored
       .filter(row => row.stored === 'inserted')
       .map(({ id: activityId, externalId, name, sport, start }) => ({
@@ -156,12 +150,8 @@ export class Activities {
   ): Promise<Map<string, 'inserted' | 'changed'>> {
     assert(details.length <= DETAILS_MAX, `at most ${DETAILS_MAX} details at once`)
     const rows = storable(lastOfEach(details.map(detailRow)))
-    const stored = await tx.query<{ externalId: string; isFirst: boolean }>(store.storeDetails, [
-      athleteId,
-      vendor,
-      this.#now(),
-      rows,
-    ])
+    const query = store.storeDetails({ athleteId, vendor, now: this.#now(), rows })
+    const stored = await tx.query<{ externalId: string; isFirst: boolean }>(query)
     return new Map(stored.map(({ externalId, isFirst }) => [externalId, isFirst ? 'inserted' : 'changed']))
   }
 
@@ -170,13 +160,19 @@ export class Activities {
     const rows = photos.flatMap(({ externalId, photos: all }) =>
       [...new Map(all.map(photo => [photo.unique_id, photo])).values()].map(photo => photoRow(externalId, photo)),
     )
-    const named = photos.map(({ externalId }) => externalId)
-    return externalIds(await tx.query(store.storePhotos, [athleteId, vendor, this.#now(), storable(rows), named]))
+    const query = store.storePhotos({
+      athleteId,
+      vendor,
+      now: this.#now(),
+      rows: storable(rows),
+      externalIds: photos.map(({ externalId }) => externalId),
+    })
+    return externalIds(await tx.query(query))
   }
 
   /** Deletes what the vendor no longer has. Gives the external ids of those that were here. */
   async removeMissing(tx: Queryable, athleteId: string, vendor: keyof Summaries, missing: readonly string[]): Promise<string[]> {
-    const removed = await tx.query<{ id: string; externalId: string }>(store.removeMissing, [athleteId, vendor, missing])
+    const removed = await tx.query<{ id: string; externalId: string }>(store.removeMissing({ athleteId, vendor, missing }))
     const events = removed.map(({ id: activityId, externalId }) => ({
       subject: 'athlete-ally.activity.deleted' as const,
       payload: { activityId, athleteId, vendor, externalId },
@@ -189,11 +185,8 @@ export class Activities {
   async storeCheckins(tx: Queryable, athleteId: string, checkins: readonly FoursquareCheckin[]): Promise<string[]> {
     const rows = lastOfEach(checkins.map(checkinRow)).map(row => ({ id: this.#newId(), ...row }))
     const made = new Set(rows.map(row => row.id))
-    const stored = await tx.query<{ id: string; externalId: string }>(store.storeCheckins, [
-      athleteId,
-      'foursquare',
-      storable(rows),
-    ])
+    const query = store.storeCheckins({ athleteId, vendor: 'foursquare', rows: storable(rows) })
+    const stored = await tx.query<{ id: string; externalId: string }>(query)
     return externalIds(stored.filter(row => made.has(row.id)))
   }
 
@@ -203,8 +196,8 @@ export class Activities {
     vendor: 'strava',
     { limit, excluding = [], also = [], failedBefore = this.#now() }: OwedOptions,
   ): Promise<string[]> {
-    const asked = [athleteId, vendor, excluding, limit, also, failedBefore]
-    return externalIds(await this.#database.query(reading.owed, asked))
+    const query = reading.owed({ athleteId, vendor, excluding, limit, also, failedBefore })
+    return externalIds(await this.#database.query(query))
   }
 
   /** Activities whose photos were not fetched, or not since their number changed; newest first. */
@@ -213,64 +206,68 @@ export class Activities {
     vendor: 'strava',
     { limit, excluding = [], failedBefore = this.#now() }: OwedOptions,
   ): Promise<string[]> {
-    return externalIds(await this.#database.query(reading.owedPhotos, [athleteId, vendor, excluding, limit, failedBefore]))
+    const query = reading.owedPhotos({ athleteId, vendor, excluding, limit, failedBefore })
+    return externalIds(await this.#database.query(query))
   }
 
   /** Records that the detail or the photos could not be fetched, so that polls leave them alone for a while. */
-  async failed(tx: Queryable, athleteId: string, vendor: 'strava', failure: Failure): Promise<void> {
-    const statement = failure.what === 'detail' ? store.detailFailed : store.photosFailed
-    await tx.query(statement, [athleteId, vendor, failure.externalId, this.#now()])
+  async failed(tx: Queryable, athleteId: string, vendor: 'strava', { what, externalId }: Failure): Promise<void> {
+    const failed = what === 'detail' ? store.detailFailed : store.photosFailed
+    await tx.query(failed({ athleteId, vendor, externalId, now: this.#now() }))
   }
 
   async counts(athleteId: string, vendor: keyof Summaries, tx: Queryable = this.#database): Promise<Counts> {
-    const [counts] = await tx.query<Counts>(reading.counts, [athleteId, vendor])
+    const [counts] = await tx.query<Counts>(reading.counts({ athleteId, vendor }))
     assert(counts)
     return counts
   }
 
   /** The external ids of activities that began at or after `since`. */
   async startedSince(tx: Queryable, athleteId: string, vendor: keyof Summaries, since: Date): Promise<string[]> {
-    return externalIds(await tx.query(reading.startedSince, [athleteId, vendor, since]))
+    return externalIds(await tx.query(reading.startedSince({ athleteId, vendor, since })))
   }
 
   /** The time zone of the latest activity that has one. */
   async lastZone(athleteId: string): Promise<string | undefined> {
-    const [row] = await this.#database.query<{ timezone: string }>(reading.lastZone, [athleteId])
+    const [row] = await this.#database.query<{ timezone: string }>(reading.lastZone({ athleteId }))
     return row?.timezone
   }
 
   /** Newest first. */
   async list(athleteId: string, { cursor, limit, sport, from, to, streams }: ActivitiesAsked): Promise<Paged<Activity>> {
-    const filters = [sport ?? null, from ? instant(from.getTime()) : null, to ? instant(to.getTime()) : null, streams ?? null]
-    const found = await this.#database.query<Activity>(reading.list, [athleteId, ...placeOf(cursor), ...filters, limit + 1])
+    const filters = { sport, from: from && instant(from.getTime()), to: to && instant(to.getTime()), streams }
+    const query = reading.list({ athleteId, ...placeOf(cursor), ...filters, limit: limit + 1 })
+    const found = await this.#database.query<Activity>(query)
     return paged(found, limit, ({ start, id }) => ({ at: start, id }))
   }
 
   /** Undefined when the athlete has no such activity. */
   async read(athleteId: string, id: string): Promise<ReadActivity | undefined> {
     type Found = Omit<ReadActivity, 'laps' | 'photos'> & { readonly laps: readonly StravaLap[] }
-    const [found] = await this.#database.query<Found>(reading.read, [athleteId, id])
+    const [found] = await this.#database.query<Found>(reading.read({ athleteId, id }))
     if (found === undefined) return undefined
-    const photos = await this.#database.query<Photo>(reading.photos, [id])
+    const photos = await this.#database.query<Photo>(reading.photos({ id }))
     return { ...found, laps: found.laps.map(lapOf), photos }
   }
 
   /** Stores an activity entered by hand. No vendor has it, so its streams are unavailable from the start. */
   async createManual(athleteId: string, { name, sport, start, elapsedSeconds, distanceMeters }: ManualEntry): Promise<Activity> {
-    const said = [name, sport, instant(start.getTime()), elapsedSeconds, distanceMeters ?? null]
-    const [made] = await this.#database.query<Activity>(store.createManual, [this.#newId(), athleteId, ...said, this.#now()])
+    const said = { name, sport, start: instant(start.getTime()), elapsedSeconds, distanceMeters }
+    const query = store.createManual({ id: this.#newId(), athleteId, ...said, now: this.#now() })
+    const [made] = await this.#database.query<Activity>(query)
     assert(made)
     return made
   }
 
   async countCheckins(athleteId: string, tx: Queryable = this.#database): Promise<number> {
-    const [row] = await tx.query<{ count: number }>(reading.countCheckins, [athleteId])
+    const [row] = await tx.query<{ count: number }>(reading.countCheckins({ athleteId }))
     return row?.count ?? 0
   }
 
   /** Newest first. */
   async checkins(athleteId: string, { cursor, limit }: PageAsked): Promise<Paged<Checkin>> {
-    const found = await this.#database.query<Checkin>(reading.listCheckins, [athleteId, ...placeOf(cursor), limit + 1])
+    const query = reading.listCheckins({ athleteId, ...placeOf(cursor), limit: limit + 1 })
+    const found = await this.#database.query<Checkin>(query)
     return paged(found, limit, ({ at, id }) => ({ at, id }))
   }
 

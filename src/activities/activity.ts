@@ -1,10 +1,7 @@
 // An activity as other rooms see it, whichever vendor delivered it.
 import type { StravaLap } from '../vendors/vendors.ts'
 import { instant } from './storable.ts'
-
-/** The states of an activity's streams; streams/ defines the moves between them. */
-export const STREAM_STATUSES = ['pending', 'fetching', 'success', 'failed', 'deferred', 'unavailable'] as const
-export type StreamStatus = (typeof STREAM_STATUSES)[number]
+import type { StreamStatus } from './stream-lifecycle.ts'
 
 export interface Activity {
   readonly id: string

@@ -1,16 +1,17 @@
--- name: erasePhotos
--- Runs before eraseActivities: the cascade would delete the photos too, but not count them.
+-- name: activity_photo
+-- Before the activities: the cascade would delete them too, but not say how many.
 delete from activity_photo p
 using activity a
-where a.id = p.activity_id and a.athlete_id = $1 and a.provider = $2 and ($3::timestamptz is null or a.start_time < $3)
+where a.id = p.activity_id and a.athlete_id = $athleteId and a.provider = $vendor
+  and ($before::timestamptz is null or a.start_time < $before)
 returning 1 as erased;
 
--- name: eraseActivities
+-- name: activity
 delete from activity
-where athlete_id = $1 and provider = $2 and ($3::timestamptz is null or start_time < $3)
+where athlete_id = $athleteId and provider = $vendor and ($before::timestamptz is null or start_time < $before)
 returning 1 as erased;
 
--- name: eraseCheckins
+-- name: checkin
 delete from checkin
-where athlete_id = $1 and provider = $2 and ($3::timestamptz is null or created_at < $3)
+where athlete_id = $athleteId and provider = $vendor and ($before::timestamptz is null or created_at < $before)
 returning 1 as erased;

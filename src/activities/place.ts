@@ -27,12 +27,12 @@ function placeIn(cursor: string): Place | undefined {
 /** A cursor comes from outside: check it with this before it is used. */
 export const isCursor = (text: string): boolean => placeIn(text) !== undefined
 
-/** The cursor as parameters of a query; both null for the first page. */
-export function placeOf(cursor: string | undefined): [at: Date | null, id: string | null] {
-  if (cursor === undefined) return [null, null]
+/** The cursor as parameters of a query; both undefined for the first page. */
+export function placeOf(cursor: string | undefined): Place | { readonly at: undefined; readonly id: undefined } {
+  if (cursor === undefined) return { at: undefined, id: undefined }
   const place = placeIn(cursor)
   assert(place, 'a cursor is checked where it comes in')
-  return [place.at, place.id]
+  return place
 }
 
 /** `found` has one row more than the limit if there is a next page; that saves counting. */

@@ -5,10 +5,10 @@
 -- detail's values, which can differ for ever.
 with given as (
   select g.id, g.external_id, m.*, coalesce(a.summary = g.summary, false) as same, a.updated_at_utc as known_update
-  from jsonb_to_recordset($4::text::jsonb) as g (
+  from jsonb_to_recordset($rows::text::jsonb) as g (
     id uuid, external_id text, name text, sport text, start_time timestamptz(3), timezone text, elapsed_seconds integer,
     moving_seconds integer, distance_meters double precision, manual boolean, photo_count integer, summary jsonb)
-  left join activity a on a.athlete_id = $1 and a.provider = $2 and a.external_activity_id = g.external_id
+  left join activity a on a.athlete_id = $athleteId and a.provider = $vendor and a.external_activity_id = g.external_id
   cross join lateral (
     select a.name, a.sport, a.start_time, a.timezone, a.elapsed_seconds, a.moving_seconds, a.distance_meters, a.manual, a.photo_count,
       a.summary
@@ -21,8 +21,8 @@ with given as (
 ), stored as (
   insert into activity as a (id, athlete_id, provider, external_activity_id, name, sport, start_time, timezone, elapsed_seconds,
     moving_seconds, distance_meters, manual, photo_count, summary, first_seen_at_utc, last_seen_at_utc, updated_at_utc)
-  select g.id, $1, $2, g.external_id, g.name, g.sport, g.start_time, g.timezone, g.elapsed_seconds, g.moving_seconds,
-    g.distance_meters, g.manual, g.photo_count, g.summary, $3, $3, case when g.same then g.known_update else $3 end
+  select g.id, $athleteId, $vendor, g.external_id, g.name, g.sport, g.start_time, g.timezone, g.elapsed_seconds, g.moving_seconds,
+    g.distance_meters, g.manual, g.photo_count, g.summary, $now, $now, case when g.same then g.known_update else $now end
   from given g
   order by g.external_id
   on conflict on constraint activity_once do update set
@@ -45,13 +45,13 @@ join given g on g.external_id = s.external_activity_id;
 -- summary, so its title, times and photo count win. Rows are locked in storeSummaries' order.
 with given as (
   select *
-  from jsonb_to_recordset($4::text::jsonb) as g (
+  from jsonb_to_recordset($rows::text::jsonb) as g (
     external_id text, name text, sport text, start_time timestamptz(3), timezone text, elapsed_seconds integer, moving_seconds integer,
     distance_meters double precision, manual boolean, photo_count integer, description text, detail jsonb, laps jsonb, splits jsonb)
 ), held as (
   select a.id, a.external_activity_id, a.detailed_at is null as is_first
   from activity a
-  where a.athlete_id = $1 and a.provider = $2 and a.external_activity_id in (select external_id from given)
+  where a.athlete_id = $athleteId and a.provider = $vendor and a.external_activity_id in (select external_id from given)
   order by a.external_activity_id
   for update
 )
@@ -62,29 +62,29 @@ update activity a set
   manual = coalesce(g.manual, a.manual), photo_count = coalesce(g.photo_count, a.photo_count),
   photos_synced_at = case when coalesce(g.photo_count, a.photo_count) = a.photo_count then a.photos_synced_at end,
   description = g.description, detail = g.detail, laps = coalesce(g.laps, a.laps), splits = coalesce(g.splits, a.splits),
-  detailed_at = $3, detail_failed_at = null, last_seen_at_utc = $3,
+  detailed_at = $now, detail_failed_at = null, last_seen_at_utc = $now,
   updated_at_utc = case
     when (a.detail, a.laps, a.splits) is not distinct from (g.detail, coalesce(g.laps, a.laps), coalesce(g.splits, a.splits))
-    then a.updated_at_utc else $3 end
+    then a.updated_at_utc else $now end
 from held h
 join given g on g.external_id = h.external_activity_id
 where a.id = h.id
 returning a.external_activity_id as "externalId", h.is_first as "isFirst";
 
 -- name: storePhotos
--- Replaces all photos of the activities in $5: a photo that the vendor no longer has is deleted here too.
+-- All photos of these activities, as the vendor has them now: one that is gone there goes here.
 with given as (
   select *
-  from jsonb_to_recordset($4::text::jsonb) as g (
+  from jsonb_to_recordset($rows::text::jsonb) as g (
     external_id text, unique_id text, caption text, urls jsonb, taken_at timestamptz, location jsonb)
 ), held as (
   select a.id, a.external_activity_id
   from activity a
-  where a.athlete_id = $1 and a.provider = $2 and a.external_activity_id = any ($5::text[])
+  where a.athlete_id = $athleteId and a.provider = $vendor and a.external_activity_id = any ($externalIds::text[])
   order by a.external_activity_id
   for update
 ), synced as (
-  update activity a set photos_synced_at = $3, photos_failed_at = null
+  update activity a set photos_synced_at = $now, photos_failed_at = null
   from held h
   where a.id = h.id
   returning a.id, a.external_activity_id
@@ -105,17 +105,17 @@ select external_activity_id as "externalId"
 from synced;
 
 -- name: detailFailed
-update activity set detail_failed_at = $4 where athlete_id = $1 and provider = $2 and external_activity_id = $3;
+update activity set detail_failed_at = $now where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
 
 -- name: photosFailed
-update activity set photos_failed_at = $4 where athlete_id = $1 and provider = $2 and external_activity_id = $3;
+update activity set photos_failed_at = $now where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
 
 -- name: removeMissing
 -- Photos and streams are deleted with their activity.
 with held as (
   select a.id
   from activity a
-  where a.athlete_id = $1 and a.provider = $2 and a.external_activity_id = any ($3::text[])
+  where a.athlete_id = $athleteId and a.provider = $vendor and a.external_activity_id = any ($missing::text[])
   order by a.external_activity_id
   for update
 )
@@ -126,8 +126,8 @@ returning a.id, a.external_activity_id as "externalId";
 
 -- name: storeCheckins
 insert into checkin as c (id, athlete_id, provider, external_id, created_at, venue, shout, timezone_offset_minutes)
-select g.id, $1, $2, g.external_id, g.created_at, g.venue, g.shout, g.timezone_offset_minutes
-from jsonb_to_recordset($3::text::jsonb) as g (
+select g.id, $athleteId, $vendor, g.external_id, g.created_at, g.venue, g.shout, g.timezone_offset_minutes
+from jsonb_to_recordset($rows::text::jsonb) as g (
   id uuid, external_id text, created_at timestamptz(3), venue jsonb, shout text, timezone_offset_minutes integer)
 order by g.external_id
 on conflict on constraint checkin_once do update
@@ -138,7 +138,7 @@ returning id, external_id as "externalId";
 -- name: createManual
 insert into activity as a (id, athlete_id, provider, name, sport, start_time, elapsed_seconds, distance_meters, manual, summary,
   stream_fetch_status, first_seen_at_utc, last_seen_at_utc, updated_at_utc)
-values ($1, $2, 'manual', $3, $4, $5, $6, $7, true, '{}', 'unavailable', $8, $8, $8)
+values ($id, $athleteId, 'manual', $name, $sport, $start, $elapsedSeconds, $distanceMeters, true, '{}', 'unavailable', $now, $now, $now)
 returning a.id, a.provider as vendor, a.external_activity_id as "externalId", a.name, a.sport, a.start_time as start, a.timezone,
   a.elapsed_seconds as "elapsedSeconds", a.moving_seconds as "movingSeconds", a.distance_meters as "distanceMeters", a.manual,
   a.detailed_at is not null as detailed, a.stream_fetch_status as streams;

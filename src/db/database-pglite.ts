@@ -8,9 +8,10 @@ import { PGlite, types, type PGliteInterface, type Transaction as PgliteTransact
 import { types as serverTypes } from 'pg'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { Slots } from '../kernel/slots.ts'
-import { CHANNEL, guarded, type Database, type Listener, type Queryable, type Row } from './database.ts'
+import { asQuery, CHANNEL, guarded, type Database, type Listener, type Queryable, type Row } from './database.ts'
 import { syncedStart, syncFolder, syncToDisk } from './disk-sync.ts'
 import { lockFolder, type FolderLock } from './folder-lock.ts'
+import type { Query } from './queries.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 
 export interface PgliteOptions {
@@ -88,8 +89,8 @@ export class PgliteDatabase implements Database {
     this.syncs = syncs
   }
 
-  async query<T = Row>(text: string, values: readonly unknown[] = []): Promise<T[]> {
-    return await this.#alone(() => run(this.#pglite, text, values))
+  async query<T = Row>(query: string | Query, values?: readonly unknown[]): Promise<T[]> {
+    return await this.#alone(() => run(this.#pglite, asQuery(query, values)))
   }
 
   async script(text: string): Promise<Row[]> {
@@ -139,7 +140,7 @@ type Handle = Pick<PGliteInterface, 'query' | 'exec'> | Pick<PgliteTransaction, 
 
 // PGlite answers without ever yielding to the event loop: 2,000 awaited selects stalled the process for a second. One turn
 // after each call keeps a stall to a query's own time, and costs nothing measurable.
-async function run<T>(handle: Handle, text: string, values: readonly unknown[]): Promise<T[]> {
+async function run<T>(handle: Handle, { text, values }: Query): Promise<T[]> {
   try {
     return (await handle.query<T>(text, [...values])).rows
   } finally {
@@ -167,10 +168,10 @@ async function scriptAlone(pglite: PGliteInterface, text: string): Promise<Row[]
 
 function queryable(tx: PgliteTransaction): Queryable {
   return {
-    query: async (text, values = []) => await run(tx, text, values),
+    query: async (query, values) => await run(tx, asQuery(query, values)),
     script: async text => await script(tx, text),
     notify: async (channel, payload) => {
-      await run(tx, 'select pg_notify($1, $2)', [channel, payload])
+      await run(tx, { text: 'select pg_notify($1, $2)', values: [channel, payload] })
     },
   }
 }

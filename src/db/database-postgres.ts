@@ -4,9 +4,10 @@ import { Client, defaults, Pool, types, type ClientBase, type PoolClient, type Q
 import type { Clock } from '../kernel/clock.ts'
 import { tell } from '../kernel/channels.ts'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
-import type { Database, Listener, Queryable, Row } from './database.ts'
+import { asQuery, type Database, type Listener, type Queryable, type Row } from './database.ts'
 import { within } from '../kernel/within.ts'
 import { PostgresListener } from './postgres-listener.ts'
+import type { Query } from './queries.ts'
 import { brokenConnection, translated } from './postgres-errors.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 
@@ -107,9 +108,9 @@ class PostgresDatabase implements Database {
     this.#clock = clock
   }
 
-  async query<T = Row>(text: string, values: readonly unknown[] = []): Promise<T[]> {
+  async query<T = Row>(query: string | Query, values?: readonly unknown[]): Promise<T[]> {
     this.#guard.check()
-    return await this.#withClient(client => run<T>(client, { text, values: [...values] }))
+    return await this.#withClient(client => run<T>(client, asQuery(query, values)))
   }
 
   async script(text: string): Promise<Row[]> {
@@ -185,22 +186,21 @@ class PostgresDatabase implements Database {
 // Nobody waits when a connection is lost between two statements of a transaction; without a listener the event would end the process.
 const heardByTheNextStatement = (): void => undefined
 
-interface Statement {
+interface Statement extends Partial<Query> {
   readonly text: string
-  readonly values?: unknown[]
   readonly query_timeout?: number
 }
 
-async function run<T>(client: ClientBase, statement: Statement): Promise<T[]> {
+async function run<T>(client: ClientBase, { values = [], ...statement }: Statement): Promise<T[]> {
   // For several statements pg gives a list of results, which its types do not say.
-  const results = (await client.query(statement)) as QueryResult | QueryResult[]
+  const results = (await client.query({ ...statement, values: [...values] })) as QueryResult | QueryResult[]
   return [results].flat().flatMap(result => result.rows as T[])
 }
 
 function queryable(client: ClientBase, unhurried: boolean): Queryable {
   const patience = unhurried ? { query_timeout: UNHURRIED_MS } : {}
   return {
-    query: async (text, values = []) => await run(client, { text, values: [...values], ...patience }),
+    query: async (query, values) => await run(client, { ...asQuery(query, values), ...patience }),
     script: async text => await run(client, { text, ...patience }),
     notify: async (channel, payload) => {
       await run(client, { text: 'select pg_notify($1, $2)', values: [channel, payload] })

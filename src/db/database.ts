@@ -1,5 +1,6 @@
 // The Database port. Laws, the same on every adapter:
-// - query runs one statement, script any number of them (no values); both give the rows.
+// - query runs one statement, given as a text with values or as what a SQL block makes of its named values; script runs any number
+//   of statements, without values. Both give the rows.
 // - transaction commits when `work` resolves and rolls back when it throws; inside it only `tx` is used: the outer handle
 //   throws there, because on the embedded store it would wait for itself for ever.
 // - notify inside a transaction is heard after the commit, or never. Listeners hear `undefined` when the connection was lost
@@ -8,11 +9,12 @@
 //   server says about a statement keeps its SQLSTATE in `code`.
 // - Values, also inside arrays: int8 is a number (a bigint beyond 2^53), date and numeric are strings, timestamptz is a Date, bytea a Buffer.
 import { tell } from '../kernel/channels.ts'
+import type { Query } from './queries.ts'
 
 export type Row = Record<string, unknown>
 
 export interface Queryable {
-  query<T = Row>(text: string, values?: readonly unknown[]): Promise<T[]>
+  query<T = Row>(query: string | Query, values?: readonly unknown[]): Promise<T[]>
   script(text: string): Promise<Row[]>
   notify(channel: string, payload: string): Promise<void>
 }
@@ -27,6 +29,10 @@ export interface Database extends Queryable {
   listen(channel: string, listener: Listener): Promise<() => Promise<void>>
   close(): Promise<void>
 }
+
+/** Both forms of a query as one. */
+export const asQuery = (query: string | Query, values: readonly unknown[] = []): Query =>
+  typeof query === 'string' ? { text: query, values } : query
 
 /** The names of channels are our own. They need no quoting, so that nothing can be smuggled into LISTEN. */
 export const CHANNEL = /^[a-z][a-z_]{0,50}$/

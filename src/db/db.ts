@@ -1,8 +1,9 @@
 // Moves rows and transactions and tells listeners. The door of the room: the port, its two adapters, SQL blocks, migrations.
 export type { Database, Listener, Queryable, Row } from './database.ts'
 export { followTime, timeFollower } from './database-time.ts'
+export { loadEraser, type Eraser, type Whose } from './eraser.ts'
 export { migrate, migrationsIn, type Migration } from './migrations.ts'
-export { loadQueries } from './queries.ts'
+export { loadQueries, type Query } from './queries.ts'
 import type { PgliteDatabase, PgliteOptions } from './database-pglite.ts'
 import type { PostgresOptions } from './database-postgres.ts'
 import type { Database } from './database.ts'

@@ -2,10 +2,12 @@
 // are published later, at least once each; the row's id is the event's id.
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
-import { loadQueries, type Queryable } from '../db/db.ts'
+import { loadEraser, loadQueries, type Queryable } from '../db/db.ts'
 import type { Event } from './subjects.ts'
 
-const sql = loadQueries(new URL('outbox.sql', import.meta.url), ['add', 'erase'])
+const sql = loadQueries(new URL('outbox.sql', import.meta.url), {
+  add: ['events', 'now'],
+})
 
 export class Outbox {
   readonly #clock: Clock
@@ -20,22 +22,9 @@ export class Outbox {
   async add(tx: Queryable, ...events: readonly Event[]): Promise<void> {
     if (events.length === 0) return
     const rows = events.map(({ id = this.#newId(), subject, payload }) => ({ id, subject, payload }))
-    await tx.query(sql.add, [JSON.stringify(rows), new Date(this.#clock.now())])
+    await tx.query(sql.add({ events: JSON.stringify(rows), now: new Date(this.#clock.now()) }))
   }
 }
 
-interface Whose {
-  readonly athleteId: string
-  readonly vendor: string
-  readonly before?: Date
-}
-
-/** It has the shape of accounts' Eraser; engine.ts brings the two together. */
-export const outboxEraser = {
-  tables: ['outbox'],
-  // Not counted: a receipt counts what the vendor delivered, and these rows are only events about it.
-  erase: async (tx: Queryable, { athleteId, vendor, before }: Whose): Promise<Record<string, number>> => {
-    await tx.query(sql.erase, [athleteId, vendor, before ?? null])
-    return {}
-  },
-} as const
+/** Not counted: a receipt counts what the vendor delivered, and these rows are only events about it. */
+export const outboxEraser = loadEraser(new URL('eraser.sql', import.meta.url), { outbox: 'uncounted' })

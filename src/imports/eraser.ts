@@ -1,13 +1,4 @@
-// Deletes an athlete's imports of a vendor when they disconnect it. It has the shape of accounts' Eraser.
-import { loadQueries, type Queryable } from '../db/db.ts'
+// Deletes an athlete's imports of a vendor when they disconnect it. Retention concerns the data that was fetched, not the imports.
+import { loadEraser } from '../db/db.ts'
 
-const sql = loadQueries(new URL('eraser.sql', import.meta.url), ['erase'])
-
-export const importsEraser = {
-  tables: ['import_jobs'],
-  erase: async (tx: Queryable, { athleteId, vendor, before }: { athleteId: string; vendor: string; before?: Date }) => {
-    // Retention concerns the data that was fetched, not the imports.
-    if (before === undefined) await tx.query(sql.erase, [athleteId, vendor])
-    return {}
-  },
-} as const
+export const importsEraser = loadEraser(new URL('eraser.sql', import.meta.url), { import_jobs: 'uncounted' })

@@ -1,31 +1,31 @@
 // Import jobs as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch.
 import type { Unsynced } from '../accounts/accounts.ts'
-import { loadQueries, type Database, type Queryable } from '../db/db.ts'
+import { loadQueries, type Database, type Query, type Queryable } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { readCursor, type Cursor, type Problem } from './cursor.ts'
 import type { ImportStatus } from './job-lifecycle.ts'
 
-const sql = loadQueries(new URL('job-store.sql', import.meta.url), [
-  'create',
-  'live',
-  'list',
-  'read',
-  'claim',
-  'save',
-  'pause',
-  'release',
-  'complete',
-  'fail',
-  'expire',
-  'abandon',
-  'due',
-  'unserved',
-  'lastPoll',
-  'othersOwe',
-  'prune',
-  'underWay',
-  'byStatus',
-])
+const sql = loadQueries(new URL('job-store.sql', import.meta.url), {
+  create: ['id', 'athleteId', 'vendor', 'type', 'now', 'restart', 'connectedAt'],
+  live: ['athleteId', 'vendor'],
+  list: ['athleteId', 'after', 'limit'],
+  read: ['id', 'athleteId'],
+  claim: ['id', 'owner', 'leaseUntil', 'now'],
+  save: ['id', 'epoch', 'cursor', 'total', 'problems', 'leaseUntil', 'now'],
+  pause: ['id', 'epoch', 'retryAt', 'cause', 'now'],
+  release: ['id', 'epoch', 'now'],
+  complete: ['id', 'epoch', 'now'],
+  fail: ['id', 'epoch', 'sentence', 'code', 'now'],
+  expire: ['now'],
+  abandon: ['now'],
+  due: ['now'],
+  unserved: ['athleteIds', 'vendors', 'consentedAt', 'since', 'byHand'],
+  lastPoll: ['vendor'],
+  othersOwe: ['vendor', 'athleteId'],
+  prune: ['before'],
+  underWay: ['athleteId'],
+  byStatus: [],
+})
 
 export const IMPORT_TYPES = ['full', 'incremental'] as const
 export type ImportType = (typeof IMPORT_TYPES)[number]
@@ -113,115 +113,116 @@ export class JobStore {
   /** Undefined when the athlete already has a live import of this vendor. */
   async create(id: string, wanted: NewImport, now: number): Promise<ImportJob | undefined> {
     const { athleteId, vendor, type, restart, connectedAt } = wanted
-    return await this.#one(sql.create, [id, athleteId, vendor, type, new Date(now), restart, connectedAt])
+    return await this.#one(sql.create({ id, athleteId, vendor, type, now: new Date(now), restart, connectedAt }))
   }
 
   async live({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
-    return await this.#one(sql.live, [athleteId, vendor])
+    return await this.#one(sql.live({ athleteId, vendor }))
   }
 
   /** Newest first. */
-  async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportJob[]> {
-    return (await this.#database.query<Row>(sql.list, [athleteId, page.after ?? null, page.limit])).map(jobOf)
+  async list(athleteId: string, { after, limit }: { after: string | undefined; limit: number }): Promise<ImportJob[]> {
+    return (await this.#database.query<Row>(sql.list({ athleteId, after, limit }))).map(jobOf)
   }
 
   async read(athleteId: string, id: string): Promise<ImportJob | undefined> {
-    return await this.#one(sql.read, [id, athleteId])
+    return await this.#one(sql.read({ id, athleteId }))
   }
 
   async claim(id: string, owner: string, leaseUntil: number, now: number): Promise<ImportJob | undefined> {
-    return await this.#one(sql.claim, [id, owner, new Date(leaseUntil), new Date(now)])
+    return await this.#one(sql.claim({ id, owner, leaseUntil: new Date(leaseUntil), now: new Date(now) }))
   }
 
   /** False when the lease was lost: then the caller must roll the transaction back. */
   async save(tx: Queryable, { id, epoch }: ClaimedJob, progress: Progress, now: number): Promise<boolean> {
-    const { cursor, total, problems, leaseUntil } = progress
-    const values = [
+    const query = sql.save({
       id,
       epoch,
-      JSON.stringify(cursor),
-      total ?? null,
-      JSON.stringify(problems),
-      new Date(leaseUntil),
-      new Date(now),
-    ]
-    return (await tx.query(sql.save, values)).length === 1
+      cursor: JSON.stringify(progress.cursor),
+      total: progress.total,
+      problems: JSON.stringify(progress.problems),
+      leaseUntil: new Date(progress.leaseUntil),
+      now: new Date(now),
+    })
+    return (await tx.query(query)).length === 1
   }
 
   async pause({ id, epoch }: ClaimedJob, retryAt: number, cause: PauseCause, now: number): Promise<boolean> {
-    return await this.#moved(sql.pause, [id, epoch, new Date(retryAt), cause, new Date(now)])
+    return await this.#moved(sql.pause({ id, epoch, retryAt: new Date(retryAt), cause, now: new Date(now) }))
   }
 
   async release({ id, epoch }: ClaimedJob, now: number): Promise<boolean> {
-    return await this.#moved(sql.release, [id, epoch, new Date(now)])
+    return await this.#moved(sql.release({ id, epoch, now: new Date(now) }))
   }
 
   /** Runs `andThen` in the same transaction, unless another worker has the import now. */
   async complete({ id, epoch }: ClaimedJob, now: number, andThen: (tx: Queryable) => Promise<void>): Promise<void> {
     await this.#database.transaction(async tx => {
-      const isOurs = (await tx.query(sql.complete, [id, epoch, new Date(now)])).length === 1
+      const isOurs = (await tx.query(sql.complete({ id, epoch, now: new Date(now) }))).length === 1
       if (isOurs) await andThen(tx)
     })
   }
 
   async fail({ id, epoch }: ClaimedJob, failure: { code: string; sentence: string }, now: number): Promise<boolean> {
-    return await this.#moved(sql.fail, [id, epoch, failure.sentence, failure.code, new Date(now)])
+    const { code, sentence } = failure
+    return await this.#moved(sql.fail({ id, epoch, code, sentence, now: new Date(now) }))
   }
 
   /** Puts every started import back without waiting for its lease; for the start of a process that has the store to itself. */
   async abandon(now: number): Promise<void> {
-    await this.#database.query(sql.abandon, [new Date(now)])
+    await this.#database.query(sql.abandon({ now: new Date(now) }))
   }
 
   /** Puts the imports of dead workers back, and gives the ids of those that are due. */
   async due(now: number): Promise<string[]> {
-    await this.#database.query(sql.expire, [new Date(now)])
-    return (await this.#database.query<{ id: string }>(sql.due, [new Date(now)])).map(({ id }) => id)
+    await this.#database.query(sql.expire({ now: new Date(now) }))
+    return (await this.#database.query<{ id: string }>(sql.due({ now: new Date(now) }))).map(({ id }) => id)
   }
 
   /** The connections that need a new import: none is live, none began lately. `byHand`: vendors whose failed full import waits for a person. */
   async unserved(connections: readonly Unsynced[], byHand: readonly VendorName[]): Promise<Unsynced[]> {
     if (connections.length === 0) return []
-    const rows = await this.#database.query<{ place: number }>(sql.unserved, [
-      connections.map(({ athleteId }) => athleteId),
-      connections.map(({ vendor }) => vendor),
-      connections.map(({ consentedAt }) => consentedAt),
-      connections.map(({ since }) => since),
+    const query = sql.unserved({
+      athleteIds: connections.map(({ athleteId }) => athleteId),
+      vendors: connections.map(({ vendor }) => vendor),
+      consentedAt: connections.map(({ consentedAt }) => consentedAt),
+      since: connections.map(({ since }) => since),
       byHand,
-    ])
+    })
+    const rows = await this.#database.query<{ place: number }>(query)
     return rows.flatMap(({ place }) => connections[place - 1] ?? [])
   }
 
   /** When the last incremental import of any athlete was created. */
   async lastPoll(vendor: VendorName): Promise<Date | undefined> {
-    const [row] = await this.#database.query<{ at: Date | null }>(sql.lastPoll, [vendor])
+    const [row] = await this.#database.query<{ at: Date | null }>(sql.lastPoll({ vendor }))
     return row?.at ?? undefined
   }
 
   async othersOwe({ athleteId, vendor }: Wanted): Promise<number[]> {
-    return (await this.#database.query<{ owed: number }>(sql.othersOwe, [vendor, athleteId])).map(({ owed }) => owed)
+    return (await this.#database.query<{ owed: number }>(sql.othersOwe({ vendor, athleteId }))).map(({ owed }) => owed)
   }
 
   async prune(before: number): Promise<void> {
-    await this.#database.query(sql.prune, [new Date(before)])
+    await this.#database.query(sql.prune({ before: new Date(before) }))
   }
 
   async underWay(athleteId: string): Promise<string[]> {
-    return (await this.#database.query<{ id: string }>(sql.underWay, [athleteId])).map(({ id }) => id)
+    return (await this.#database.query<{ id: string }>(sql.underWay({ athleteId }))).map(({ id }) => id)
   }
 
   /** Leaves out a status that no import has. */
   async byStatus(): Promise<Map<ImportStatus, number>> {
-    const rows = await this.#database.query<{ status: ImportStatus; count: number }>(sql.byStatus)
+    const rows = await this.#database.query<{ status: ImportStatus; count: number }>(sql.byStatus())
     return new Map(rows.map(({ status, count }) => [status, count]))
   }
 
-  async #one(text: string, values: readonly unknown[]): Promise<ImportJob | undefined> {
-    const [row] = await this.#database.query<Row>(text, values)
+  async #one(query: Query): Promise<ImportJob | undefined> {
+    const [row] = await this.#database.query<Row>(query)
     return row && jobOf(row)
   }
 
-  async #moved(text: string, values: readonly unknown[]): Promise<boolean> {
-    return (await this.#database.query(text, values)).length === 1
+  async #moved(query: Query): Promise<boolean> {
+    return (await this.#database.query(query)).length === 1
   }
 }

@@ -8,7 +8,14 @@ import { counterKey, type Meter } from './meters.ts'
 import type { Counter, Plan } from './plan.ts'
 import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
 
-const sql = loadQueries(new URL('ledger.sql', import.meta.url), ['take', 'end', 'swapLearned', 'learned', 'windows', 'refusals'])
+const sql = loadQueries(new URL('ledger.sql', import.meta.url), {
+  take: ['id', 'vendor', 'athleteId', 'endpoint', 'callClass', 'learned', 'now', 'busyUntil', 'counters'],
+  end: ['id', 'vendor', 'answeredAt', 'outcome', 'status', 'moves'],
+  swapLearned: ['vendor', 'from', 'to'],
+  learned: ['vendor'],
+  windows: ['vendor', 'since'],
+  refusals: ['vendor', 'endpoint', 'since'],
+})
 
 /** One counter as stored in the ledger. */
 export interface Counted {
@@ -53,17 +60,18 @@ export class LedgerBudget implements Budget {
     const { need, counters, singleFile } = plan
     const at = this.now()
     if (at < plan.from || at >= plan.until) return { outcome: 'mistimed' }
-    const [row] = await this.#database.query<{ answer: [Taken['outcome'], ...string[]] }>(sql.take, [
+    const query = sql.take({
       id,
-      need.vendor,
-      need.athleteId ?? null,
-      need.endpoint,
-      need.callClass,
+      vendor: need.vendor,
+      athleteId: need.athleteId,
+      endpoint: need.endpoint,
+      callClass: need.callClass,
       learned,
-      new Date(at),
-      singleFile ? new Date(at + SINGLE_FILE_MS * this.#clock.speed) : null,
-      this.#written(counters),
-    ])
+      now: new Date(at),
+      busyUntil: singleFile ? new Date(at + SINGLE_FILE_MS * this.#clock.speed) : null,
+      counters: this.#written(counters),
+    })
+    const [row] = await this.#database.query<{ answer: [Taken['outcome'], ...string[]] }>(query)
     const [outcome, ...rest] = row?.answer ?? ['unavailable']
     if (outcome === 'taken' || outcome === 'full') return { outcome, at, counts: rest.map(Number) }
     return outcome === 'changed' ? { outcome, learned: this.#heard(need.vendor, rest[0] ?? learned) } : { outcome }
@@ -85,13 +93,13 @@ export class LedgerBudget implements Budget {
   }
 
   async swap(vendor: VendorName, from: string, to: string): Promise<string> {
-    const [swapped] = await this.#database.query<{ learned: string }>(sql.swapLearned, [vendor, from, to])
+    const [swapped] = await this.#database.query<{ learned: string }>(sql.swapLearned({ vendor, from, to }))
     return this.#heard(vendor, swapped?.learned ?? (await this.current(vendor)))
   }
 
   /** The learned limits in force, read from the database. */
   async current(vendor: VendorName): Promise<string> {
-    const [row] = await this.#database.query<{ learned: string }>(sql.learned, [vendor])
+    const [row] = await this.#database.query<{ learned: string }>(sql.learned({ vendor }))
     return this.#heard(vendor, row?.learned ?? writeLearned(NOTHING_LEARNED, 0))
   }
 
@@ -104,13 +112,13 @@ export class LedgerBudget implements Budget {
       starts_at: Date
       used: number
       held: number
-    }>(sql.windows, [vendor, new Date(since)])
+    }>(sql.windows({ vendor, since: new Date(since) }))
     return rows.map(({ window_name: window, starts_at: startsAt, ...row }) => ({ ...row, window, startsAt: startsAt.getTime() }))
   }
 
   /** How many of this endpoint's calls since then the vendor answered with 429. */
   async refusals(vendor: VendorName, endpoint: string, since: number): Promise<number> {
-    const [row] = await this.#database.query<{ count: number }>(sql.refusals, [vendor, endpoint, new Date(since)])
+    const [row] = await this.#database.query<{ count: number }>(sql.refusals({ vendor, endpoint, since: new Date(since) }))
     return row?.count ?? 0
   }
 
@@ -120,22 +128,8 @@ export class LedgerBudget implements Budget {
     { outcome, status, answeredAt }: { outcome: string | null; status: number | undefined; answeredAt: number },
     moves: readonly Move[],
   ): Promise<Settled> {
-    const [row] = await this.#database.query<{ answer: [string, string | null] }>(sql.end, [
-      id,
-      vendor,
-      new Date(answeredAt),
-      outcome,
-      status ?? null,
-      arrayOf(
-        merged(moves).map(({ counter, usedBy, heldBy, least }) => [
-          ...identityOf(counter),
-          usedBy,
-          heldBy,
-          least,
-          ...carriedOf(counter),
-        ]),
-      ),
-    ])
+    const query = sql.end({ id, vendor, answeredAt: new Date(answeredAt), outcome, status, moves: writtenMoves(moves) })
+    const [row] = await this.#database.query<{ answer: [string, string | null] }>(query)
     const [ahead, learned = null] = row?.answer ?? ['0']
     return { isShared: ahead === '1', learned: learned === null ? undefined : this.#heard(vendor, learned) }
   }
@@ -170,6 +164,17 @@ const carriedOf = ({ carriedFrom }: Counter): Field[] =>
 /** An array of rows in PostgreSQL's text form: one parameter is much cheaper than one per column. No field holds a comma or a quote. */
 const arrayOf = (rows: readonly (readonly Field[])[]): string =>
   `{${rows.map(fields => `"(${fields.map(field => field ?? '').join(',')})"`).join(',')}}`
+
+const writtenMoves = (moves: readonly Move[]): string =>
+  arrayOf(
+    merged(moves).map(({ counter, usedBy, heldBy, least }) => [
+      ...identityOf(counter),
+      usedBy,
+      heldBy,
+      least,
+      ...carriedOf(counter),
+    ]),
+  )
 
 /** One move per counter, because an UPDATE changes a row only once even when two moves match it. */
 function merged(moves: readonly Move[]): Move[] {

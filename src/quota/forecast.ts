@@ -8,7 +8,9 @@ import type { PermitNeed } from './permit.ts'
 import { refusedBy, type Counter } from './plan.ts'
 import type { MeterState } from './state.ts'
 
-const sql = loadQueries(new URL('forecast.sql', import.meta.url), ['callTimes'])
+const sql = loadQueries(new URL('forecast.sql', import.meta.url), {
+  callTimes: ['vendor'],
+})
 
 interface CallTimes {
   /** The mean time of a call and its standard deviation. The deviation matters because athletes who take turns wait for one another. */
@@ -36,7 +38,7 @@ export interface Outlook extends Required<Backlog>, CallTimes {
 const UNKNOWN_CALL_MS = 500
 
 export async function callTimes(database: Queryable, vendor: VendorName): Promise<CallTimes> {
-  const [row] = await database.query<{ mean: number | null; spread: number }>(sql.callTimes, [vendor])
+  const [row] = await database.query<{ mean: number | null; spread: number }>(sql.callTimes({ vendor }))
   return { callMs: row?.mean ?? UNKNOWN_CALL_MS, spreadMs: row?.spread ?? 0 }
 }
 

@@ -1,20 +1,20 @@
 -- name: take
 -- One round trip: see quota_take in the migration for what it does and in which order.
-select quota_take($1, $2, $3, $4, $5, $6, $7, $8, $9::text::quota_counter[]) as answer
+select quota_take($id, $vendor, $athleteId, $endpoint, $callClass, $terms, $now, $busyUntil, $counters::text::quota_counter[]) as answer
 
 -- name: end
-select quota_end($1, $2, $3, $4, $5, $6::text::quota_move[]) as answer
+select quota_end($id, $vendor, $answeredAt, $outcome, $status, $moves::text::quota_move[]) as answer
 
 -- name: swapLearned
-update quota_terms set terms = $3 where vendor = $1 and terms = $2 returning terms as learned
+update quota_terms set terms = $to where vendor = $vendor and terms = $from returning terms as learned
 
 -- name: learned
-select terms as learned from quota_terms where vendor = $1
+select terms as learned from quota_terms where vendor = $vendor
 
 -- name: windows
 -- The counters of the windows that began since then.
-select pool, scope, window_name, starts_at, used, held from quota_window where vendor = $1 and starts_at >= $2
+select pool, scope, window_name, starts_at, used, held from quota_window where vendor = $vendor and starts_at >= $since
 
 -- name: refusals
 select count(*) as count from api_requests
-where vendor = $1 and endpoint = $2 and requested_at >= $3 and outcome = 'rate_limited'
+where vendor = $vendor and endpoint = $endpoint and requested_at >= $since and outcome = 'rate_limited'

@@ -10,13 +10,13 @@ import { planFor, refusedBy, type Counter, type Plan } from './plan.ts'
 import { statesOf, type MeterState } from './state.ts'
 import { readLearned, type LearnedLimits } from './learned-limits.ts'
 
-const sql = loadQueries(new URL('overview.sql', import.meta.url), [
-  'windowsSince',
-  'endpointsSince',
-  'athletesSince',
-  'pruneLedger',
-  'pruneWindows',
-])
+const sql = loadQueries(new URL('overview.sql', import.meta.url), {
+  windowsSince: ['vendors', 'since', 'today'],
+  endpointsSince: ['vendors', 'since'],
+  athletesSince: ['vendors', 'since', 'limit'],
+  pruneLedger: ['before'],
+  pruneWindows: ['before'],
+})
 
 export interface VendorState {
   readonly vendor: VendorName
@@ -108,11 +108,11 @@ export class Overview {
   /** What was spent since midnight UTC, `days` days counting today. */
   async usage(names: readonly VendorName[], days: number): Promise<VendorUsage[]> {
     const { database, ledger } = this.#parts
-    const today = Math.floor(ledger.now() / DAY_MS) * DAY_MS
-    const since = new Date(today - (days - 1) * DAY_MS)
-    const windows = await database.query<WindowRow>(sql.windowsSince, [names, since, new Date(today)])
-    const endpoints = await database.query<EndpointRow>(sql.endpointsSince, [names, since])
-    const athletes = await database.query<AthleteRow>(sql.athletesSince, [names, since, MOST_ATHLETES])
+    const today = new Date(Math.floor(ledger.now() / DAY_MS) * DAY_MS)
+    const since = new Date(today.getTime() - (days - 1) * DAY_MS)
+    const windows = await database.query<WindowRow>(sql.windowsSince({ vendors: names, since, today }))
+    const endpoints = await database.query<EndpointRow>(sql.endpointsSince({ vendors: names, since }))
+    const athletes = await database.query<AthleteRow>(sql.athletesSince({ vendors: names, since, limit: MOST_ATHLETES }))
     return names.map(vendor => ({
       vendor,
       windows: of(vendor, windows).map(row => ({
@@ -150,8 +150,8 @@ export class Overview {
   async prune(): Promise<void> {
     const { database, ledger } = this.#parts
     const before = new Date(ledger.now() - KEPT_DAYS * DAY_MS)
-    await database.query(sql.pruneLedger, [before])
-    await database.query(sql.pruneWindows, [before])
+    await database.query(sql.pruneLedger({ before }))
+    await database.query(sql.pruneWindows({ before }))
   }
 
   /** Everything is read once, so that all figures of a vendor are of the same instant. */

@@ -2,15 +2,10 @@
 -- Records the nights and gives those that are news: unknown, or different from what was handed on last and not older. Sorted, so that two
 -- workers with the same nights wait for each other instead of deadlocking.
 insert into sleep_heard as h (athlete_id, vendor, date, digest, captured_at)
-select $1, n.vendor, n.date, n.digest, n.captured_at
-from jsonb_to_recordset($2::text::jsonb) as n (vendor text, date date, digest text, captured_at timestamptz)
+select $athleteId, n.vendor, n.date, n.digest, n.captured_at
+from jsonb_to_recordset($nights::text::jsonb) as n (vendor text, date date, digest text, captured_at timestamptz)
 order by n.vendor, n.date
 on conflict (athlete_id, vendor, date) do update
 set digest = excluded.digest, captured_at = excluded.captured_at
 where h.digest <> excluded.digest and h.captured_at <= excluded.captured_at
 returning vendor, date::text as date;
-
--- name: erase
--- $3 null: all of them.
-delete from sleep_heard
-where athlete_id = $1 and vendor = $2 and ($3::timestamptz is null or date::timestamp at time zone 'UTC' < $3);

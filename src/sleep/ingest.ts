@@ -1,13 +1,15 @@
 // Takes in nights from imports, pushes and webhooks, and hands them to the normaliser as events through the outbox, in the caller's
 // transaction. A night is handed on only when it is new or differs from what was handed on last.
 import { createHash } from 'node:crypto'
-import { loadQueries, type Queryable } from '../db/db.ts'
+import { loadEraser, loadQueries, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Night } from './nights.ts'
 
-const sql = loadQueries(new URL('ingest.sql', import.meta.url), ['hear', 'erase'])
+const sql = loadQueries(new URL('ingest.sql', import.meta.url), {
+  hear: ['athleteId', 'nights'],
+})
 
 export class SleepIngest {
   readonly #newId: NewId
@@ -34,15 +36,8 @@ export class SleepIngest {
   }
 }
 
-/** It has the shape of accounts' Eraser; engine.ts brings the two together. */
-export const sleepEraser = {
-  tables: ['sleep_heard'],
-  // Not counted: these rows are not nights, they only say which were handed on.
-  erase: async (tx: Queryable, { athleteId, vendor, before }: { athleteId: string; vendor: string; before?: Date }) => {
-    await tx.query(sql.erase, [athleteId, vendor, before ?? null])
-    return {}
-  },
-} as const
+/** Not counted: these rows are not nights, they only say which were handed on. */
+export const sleepEraser = loadEraser(new URL('eraser.sql', import.meta.url), { sleep_heard: 'uncounted' })
 
 const keyOf = (vendor: string, date: string): string => `${vendor} ${date}`
 
@@ -64,7 +59,7 @@ async function heard(tx: Queryable, athleteId: string, nights: ReadonlyMap<strin
     digest: digestOf(night),
     captured_at: night.capturedAt,
   }))
-  const rows = await tx.query<{ vendor: string; date: string }>(sql.hear, [athleteId, JSON.stringify(words)])
+  const rows = await tx.query<{ vendor: string; date: string }>(sql.hear({ athleteId, nights: JSON.stringify(words) }))
   const news = new Set(rows.map(({ vendor, date }) => keyOf(vendor, date)))
   return [...nights].flatMap(([key, night]) => (news.has(key) ? [night] : []))
 }

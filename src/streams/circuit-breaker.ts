@@ -6,7 +6,13 @@ import type { Clock } from '../kernel/clock.ts'
 import { MINUTE_MS } from '../kernel/durations.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 
-const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), ['failed', 'passed', 'read', 'probe', 'giveBack'])
+const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), {
+  failed: ['vendor', 'probeAt'],
+  passed: ['vendor'],
+  read: ['vendor'],
+  probe: ['vendor', 'now', 'nextAt'],
+  giveBack: ['vendor', 'now', 'nextAt'],
+})
 
 const FAILURES_MAX = 5
 const PROBE_MS = 5 * MINUTE_MS
@@ -28,11 +34,11 @@ export class CircuitBreaker {
   }
 
   async failed(vendor: VendorName): Promise<void> {
-    await this.#database.query(sql.failed, [vendor, new Date(this.#clock.now() + PROBE_MS)])
+    await this.#database.query(sql.failed({ vendor, probeAt: new Date(this.#clock.now() + PROBE_MS) }))
   }
 
   async passed(vendor: VendorName): Promise<void> {
-    await this.#database.query(sql.passed, [vendor])
+    await this.#database.query(sql.passed({ vendor }))
   }
 
   /** The state now. It takes nothing. */
@@ -48,17 +54,18 @@ export class CircuitBreaker {
     const now = this.#clock.now()
     if (failures < FAILURES_MAX) return failures + underWay < FAILURES_MAX ? { state: 'closed' } : { state: 'open', retryAt: now }
     const nextAt = now + PROBE_MS
-    const probe = await this.#database.query(sql.probe, [vendor, new Date(now), new Date(nextAt)])
+    const probe = await this.#database.query(sql.probe({ vendor, now: new Date(now), nextAt: new Date(nextAt) }))
     return probe.length === 1 ? { state: 'probe', nextAt } : { state: 'open', retryAt: (await this.#read(vendor)).probeAt }
   }
 
   /** Nothing was sent: another worker may probe at once. */
   async giveBack(vendor: VendorName, nextAt: number): Promise<void> {
-    await this.#database.query(sql.giveBack, [vendor, new Date(this.#clock.now()), new Date(nextAt)])
+    const now = new Date(this.#clock.now())
+    await this.#database.query(sql.giveBack({ vendor, now, nextAt: new Date(nextAt) }))
   }
 
   async #read(vendor: VendorName): Promise<{ failures: number; probeAt: number }> {
-    const [row] = await this.#database.query<{ failures: number; probeAt: Date }>(sql.read, [vendor])
+    const [row] = await this.#database.query<{ failures: number; probeAt: Date }>(sql.read({ vendor }))
     return { failures: row?.failures ?? 0, probeAt: row?.probeAt.getTime() ?? 0 }
   }
 }

@@ -2,41 +2,41 @@
 -- The activity that details belong to; locked, so that two deliveries come one after the other.
 select id, stream_fetch_status as status
 from activity
-where athlete_id = $1 and provider = 'garmin' and external_activity_id = any ($2::text[])
-order by array_position($2::text[], external_activity_id)
+where athlete_id = $athleteId and provider = 'garmin' and external_activity_id = any ($externalIds::text[])
+order by array_position($externalIds::text[], external_activity_id)
 limit 1
 for update;
 
 -- name: claim
--- Delivered, so it need not be due. $2 now.
+-- Delivered, so it need not be due.
 update activity
-set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 1, stream_fetch_attempted_at = $2,
+set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 1, stream_fetch_attempted_at = $now,
     stream_fetch_error = null, stream_fetch_deferred_until = null
-where id = $1 and stream_fetch_status in ('pending', 'failed', 'deferred')
+where id = $id and stream_is_waiting(stream_fetch_status)
 returning id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_epoch as epoch,
   stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
 -- name: look
--- Those that are new, and those that have waited since before $2 and are given up on; what waits is left alone meanwhile. They pass through
--- fetching in this transaction only. $1 now.
+-- Those that are new, and those that have waited too long and are given up on; what waits is left alone meanwhile. They pass through
+-- fetching in this transaction only.
 with due as (
   select id from activity
-  where stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null and provider = 'garmin'
-    and (stream_fetch_status <> 'deferred' or first_seen_at_utc <= $2)
+  where stream_is_waiting(stream_fetch_status) and external_activity_id is not null and provider = 'garmin'
+    and (stream_fetch_status <> 'deferred' or first_seen_at_utc <= $seenBefore)
   order by start_time
   limit 1000
   for update skip locked
 )
 update activity a
-set stream_fetch_status = 'fetching', stream_fetch_epoch = a.stream_fetch_epoch + 1, stream_fetch_attempted_at = $1,
+set stream_fetch_status = 'fetching', stream_fetch_epoch = a.stream_fetch_epoch + 1, stream_fetch_attempted_at = $now,
     stream_fetch_error = null, stream_fetch_deferred_until = null
 from due where a.id = due.id
 returning a.id;
 
 -- name: wait
 update activity
-set stream_fetch_status = 'deferred', stream_fetch_error = $3, stream_fetch_deferred_until = $4
-where id = any ($1::uuid[]) and first_seen_at_utc > $2;
+set stream_fetch_status = 'deferred', stream_fetch_error = $error, stream_fetch_deferred_until = $until
+where id = any ($ids::uuid[]) and first_seen_at_utc > $seenBefore;
 
 -- name: giveUp
-update activity set stream_fetch_status = 'unavailable' where id = any ($1::uuid[]) and first_seen_at_utc <= $2;
+update activity set stream_fetch_status = 'unavailable' where id = any ($ids::uuid[]) and first_seen_at_utc <= $seenBefore;

@@ -11,7 +11,13 @@ import { errorText, LOOK_MS } from './reasons.ts'
 import type { StreamStatus } from '../activities/activities.ts'
 import type { ClaimedStream, StreamStore } from './stream-store.ts'
 
-const sql = loadQueries(new URL('garmin.sql', import.meta.url), ['find', 'claim', 'look', 'wait', 'giveUp'])
+const sql = loadQueries(new URL('garmin.sql', import.meta.url), {
+  find: ['athleteId', 'externalIds'],
+  claim: ['id', 'now'],
+  look: ['now', 'seenBefore'],
+  wait: ['ids', 'seenBefore', 'error', 'until'],
+  giveUp: ['ids', 'seenBefore'],
+})
 
 const GIVE_UP_MS = 7 * DAY_MS
 
@@ -33,7 +39,7 @@ export class GarminStreams {
     const found = garminChannels(details)
     if (found.outcome !== 'whole') return { outcome: 'empty' }
     type Row = { readonly id: string; readonly status: StreamStatus }
-    const [activity] = await tx.query<Row>(sql.find, [athleteId, namesOf(details)])
+    const [activity] = await tx.query<Row>(sql.find({ athleteId, externalIds: namesOf(details) }))
     if (activity === undefined) return { outcome: 'unknown' }
     const stored = await this.#storeIn(tx, activity, found)
     told(stored, found)
@@ -48,7 +54,7 @@ export class GarminStreams {
     const now = this.#clock.now()
     // Garmin sends an activity again as it grows, and sometimes what was given up on: then it begins anew.
     if (status === 'success' || status === 'unavailable') await this.#store.resetFor(tx, id)
-    const [claim] = await tx.query<ClaimedStream>(sql.claim, [id, new Date(now)])
+    const [claim] = await tx.query<ClaimedStream>(sql.claim({ id, now: new Date(now) }))
     if (claim === undefined) throw new Error('a delivery found its activity claimed')
     await this.#store.succeedIn(tx, claim, channels, now)
     return claim
@@ -57,13 +63,13 @@ export class GarminStreams {
   /** Moves those on that are new, to wait, and those that have waited for a week, to the end. */
   async look(): Promise<void> {
     const now = this.#clock.now()
-    const givenUp = new Date(now - GIVE_UP_MS)
+    const seenBefore = new Date(now - GIVE_UP_MS)
     await this.#database.transaction(async tx => {
-      const ids = (await tx.query<{ id: string }>(sql.look, [new Date(now), givenUp])).map(({ id }) => id)
+      const ids = (await tx.query<{ id: string }>(sql.look({ now: new Date(now), seenBefore }))).map(({ id }) => id)
       if (ids.length === 0) return
       const error = errorText('waiting_for_vendor', 'Garmin sends them by itself')
-      await tx.query(sql.wait, [ids, givenUp, error, new Date(now + LOOK_MS)])
-      await tx.query(sql.giveUp, [ids, givenUp])
+      await tx.query(sql.wait({ ids, seenBefore, error, until: new Date(now + LOOK_MS) }))
+      await tx.query(sql.giveUp({ ids, seenBefore }))
     })
   }
 }

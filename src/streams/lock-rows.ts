@@ -3,7 +3,10 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Lock } from './lock.ts'
 
-const sql = loadQueries(new URL('lock-rows.sql', import.meta.url), ['take', 'release'])
+const sql = loadQueries(new URL('lock-rows.sql', import.meta.url), {
+  take: ['athleteId', 'owner', 'until', 'now'],
+  release: ['athleteId', 'owner', 'now'],
+})
 
 export class RowLock implements Lock {
   readonly #database: Database
@@ -17,10 +20,11 @@ export class RowLock implements Lock {
   async take(athleteId: string, owner: string, ttlMs: number): Promise<boolean> {
     const now = this.#clock.now()
     const until = new Date(now + ttlMs * this.#clock.speed)
-    return (await this.#database.query(sql.take, [athleteId, owner, until, new Date(now)])).length === 1
+    return (await this.#database.query(sql.take({ athleteId, owner, until, now: new Date(now) }))).length === 1
   }
 
   async release(athleteId: string, owner: string): Promise<boolean> {
-    return (await this.#database.query(sql.release, [athleteId, owner, new Date(this.#clock.now())])).length === 1
+    const now = new Date(this.#clock.now())
+    return (await this.#database.query(sql.release({ athleteId, owner, now }))).length === 1
   }
 }

@@ -3,10 +3,14 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import type { Quota, VendorState } from '../quota/quota.ts'
-import { STREAM_STATUSES, type StreamStatus } from '../activities/activities.ts'
+import { streamStatuses, type StreamStatus } from '../activities/activities.ts'
 import { ATTEMPTS_MAX } from './stream-store.ts'
 
-const sql = loadQueries(new URL('overview.sql', import.meta.url), ['statuses', 'retries', 'athletes'])
+const sql = loadQueries(new URL('overview.sql', import.meta.url), {
+  statuses: [],
+  retries: [],
+  athletes: [],
+})
 
 type Counts = Readonly<Record<StreamStatus, number>>
 
@@ -47,7 +51,7 @@ export class Overview {
 
   async all(): Promise<StreamsOverview> {
     const { database, clock, quota } = this.#parts
-    const retries = await database.query<{ retries: number; count: number }>(sql.retries)
+    const retries = await database.query<{ retries: number; count: number }>(sql.retries())
     const { pools } = await quota.vendorState(VENDOR)
     return {
       status: await this.#statuses(),
@@ -55,7 +59,7 @@ export class Overview {
       rateLimited24h: await quota.refusals(VENDOR, ENDPOINT, clock.now() - DAY_MS),
       window: pools.find(({ pool }) => pool === POOL)?.windows[0] ?? null,
       stuck: retries.filter(row => row.retries >= ATTEMPTS_MAX).reduce((sum, { count }) => sum + count, 0),
-      athletes: await database.query(sql.athletes),
+      athletes: await database.query(sql.athletes()),
     }
   }
 
@@ -70,8 +74,8 @@ export class Overview {
   }
 
   async #statuses(): Promise<Counts> {
-    const rows = await this.#parts.database.query<{ status: StreamStatus; count: number }>(sql.statuses)
-    const none = STREAM_STATUSES.map(status => [status, 0] as const)
+    const rows = await this.#parts.database.query<{ status: StreamStatus; count: number }>(sql.statuses())
+    const none = streamStatuses.map(status => [status, 0] as const)
     return Object.fromEntries([...none, ...rows.map(({ status, count }) => [status, count] as const)]) as Counts
   }
 }

@@ -2,21 +2,21 @@
 select a.athlete_id as "athleteId", a.sport, a.stream_fetch_status as status, s.fetched_at as "fetchedAt", h.shape
 from activity a
 left join activity_stream s on s.activity_id = a.id
-left join activity_shape h on h.activity_id = a.id and h.version = $2 and h.fetched_at = s.fetched_at
+left join activity_shape h on h.activity_id = a.id and h.version = $version and h.fetched_at = s.fetched_at
   and h.sport = a.sport
-where a.id = $1;
+where a.id = $id;
 
 -- name: channels
 select stream_data::text as data, fetched_at as "fetchedAt"
 from activity_stream
-where activity_id = $1;
+where activity_id = $id;
 
 -- name: keep
 -- Not for an activity, or streams, that went away meanwhile.
 insert into activity_shape (activity_id, version, fetched_at, sport, shape)
-select $1, $2, $3, $4, $5::text::jsonb
+select $id, $version, $fetchedAt, $sport, $shape::text::jsonb
 from activity_stream
-where activity_id = $1 and fetched_at = $3
+where activity_id = $id and fetched_at = $fetchedAt
 for key share
 on conflict (activity_id) do update
 set version = excluded.version, fetched_at = excluded.fetched_at, sport = excluded.sport, shape = excluded.shape;

@@ -4,7 +4,11 @@ import { loadQueries, type Database } from '../db/db.ts'
 import { SHAPE_VERSION, shapeOf, type Shape, type ShapeChannels } from '../shape/shape.ts'
 import type { StreamStatus } from '../activities/activities.ts'
 
-const sql = loadQueries(new URL('shapes.sql', import.meta.url), ['cached', 'channels', 'keep'])
+const sql = loadQueries(new URL('shapes.sql', import.meta.url), {
+  cached: ['id', 'version'],
+  channels: ['id'],
+  keep: ['id', 'version', 'fetchedAt', 'sport', 'shape'],
+})
 
 export type ShapeRead =
   | { readonly outcome: 'shape'; readonly shape: Shape }
@@ -33,14 +37,15 @@ export class Shapes {
   }
 
   /** Undefined when the athlete has no such activity. */
-  async read(athleteId: string, activityId: string): Promise<ShapeRead | undefined> {
-    const [cached] = await this.#database.query<Cached>(sql.cached, [activityId, SHAPE_VERSION])
+  async read(athleteId: string, id: string): Promise<ShapeRead | undefined> {
+    const [cached] = await this.#database.query<Cached>(sql.cached({ id, version: SHAPE_VERSION }))
     if (cached?.athleteId !== athleteId) return undefined
     if (cached.shape !== null) return { outcome: 'shape', shape: cached.shape }
-    const [streams] = await this.#database.query<{ data: string; fetchedAt: Date }>(sql.channels, [activityId])
+    const [streams] = await this.#database.query<{ data: string; fetchedAt: Date }>(sql.channels({ id }))
     if (streams === undefined) return { outcome: 'no_streams', status: cached.status }
     const shape = shapeIn(cached.sport, streams.data)
-    await this.#database.query(sql.keep, [activityId, SHAPE_VERSION, streams.fetchedAt, cached.sport, JSON.stringify(shape)])
+    const kept = { version: SHAPE_VERSION, fetchedAt: streams.fetchedAt, sport: cached.sport, shape: JSON.stringify(shape) }
+    await this.#database.query(sql.keep({ id, ...kept }))
     return { outcome: 'shape', shape }
   }
 }

@@ -1,32 +1,32 @@
 // Streams as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch, and a worker whose claim is gone
 // changes nothing.
-import { loadQueries, type Database, type Queryable } from '../db/db.ts'
+import { loadQueries, type Database, type Query, type Queryable } from '../db/db.ts'
 import type { Outbox } from '../events/events.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import type { WholeChannels } from './channels.ts'
 import type { StreamStatus } from '../activities/activities.ts'
 
-const sql = loadQueries(new URL('store.sql', import.meta.url), [
-  'claim',
-  'succeed',
-  'keep',
-  'fail',
-  'defer',
-  'close',
-  'cleanUp',
-  'reset',
-  'forget',
-  'resetMany',
-  'dueAthletes',
-  'batch',
-  'leastTried',
-  'arrived',
-  'underWay',
-  'state',
-  'fetchedAt',
-  'stored',
-])
+const sql = loadQueries(new URL('store.sql', import.meta.url), {
+  claim: ['id', 'now', 'failedOnceBefore', 'failedTwiceBefore'],
+  succeed: ['id', 'epoch'],
+  keep: ['id', 'activityId', 'streamData', 'channels', 'pointCount', 'source', 'now'],
+  fail: ['id', 'epoch', 'error', 'now'],
+  defer: ['id', 'epoch', 'error', 'until'],
+  close: ['id', 'epoch'],
+  cleanUp: ['startedBefore'],
+  reset: ['id', 'stuckOnly', 'isDelivered'],
+  forget: ['id'],
+  resetMany: ['athleteId', 'error', 'stuckOnly'],
+  dueAthletes: ['now', 'failedOnceBefore', 'failedTwiceBefore'],
+  batch: ['athleteId', 'now', 'failedOnceBefore', 'failedTwiceBefore', 'recentSince', 'order', 'limit'],
+  leastTried: ['athleteIds', 'now', 'failedOnceBefore', 'failedTwiceBefore', 'recentSince'],
+  arrived: ['athleteId', 'vendor', 'externalIds', 'since'],
+  underWay: ['athleteId'],
+  state: ['id'],
+  fetchedAt: ['id', 'athleteId'],
+  stored: ['id', 'samples'],
+})
 
 export interface ClaimedStream {
   readonly id: string
@@ -88,7 +88,12 @@ export interface DueStream {
 export const BACKOFF_MS = [60_000, 300_000] as const
 export const ATTEMPTS_MAX = 3
 
-const dueBefore = (now: number): Date[] => [new Date(now), ...BACKOFF_MS.map(backoffMs => new Date(now - backoffMs))]
+/** What the due ones are measured by. */
+const dueAt = (now: number) => ({
+  now: new Date(now),
+  failedOnceBefore: new Date(now - BACKOFF_MS[0]),
+  failedTwiceBefore: new Date(now - BACKOFF_MS[1]),
+})
 
 interface StreamStoreParts {
   readonly database: Database
@@ -107,7 +112,7 @@ export class StreamStore {
 
   /** Undefined: another has it, it is not due, or there is nothing to fetch. */
   async claim(id: string, now: number): Promise<ClaimedStream | undefined> {
-    return (await this.#parts.database.query<ClaimedStream>(sql.claim, [id, ...dueBefore(now)]))[0]
+    return (await this.#parts.database.query<ClaimedStream>(sql.claim({ id, ...dueAt(now) })))[0]
   }
 
   /** False when the claim was lost: then nothing is stored. */
@@ -117,7 +122,7 @@ export class StreamStore {
 
   /** Streams, state and event together, in the caller's transaction. */
   async succeedIn(tx: Queryable, claim: Held, channels: WholeChannels, now: number): Promise<boolean> {
-    const moved = await tx.query(sql.succeed, [claim.id, claim.epoch])
+    const moved = await tx.query(sql.succeed({ id: claim.id, epoch: claim.epoch }))
     if (moved.length === 0) return false
     await this.keep(tx, claim, channels, now)
     return true
@@ -126,8 +131,8 @@ export class StreamStore {
   async keep(tx: Queryable, claim: Omit<Held, 'epoch'>, { data, names, pointCount }: WholeChannels, now: number): Promise<void> {
     const { newId, outbox } = this.#parts
     const { id: activityId, athleteId, provider: vendor, externalId, start } = claim
-    const said = [JSON.stringify(data), JSON.stringify(names), pointCount, vendor, new Date(now)]
-    await tx.query(sql.keep, [newId(), activityId, ...said])
+    const said = { streamData: JSON.stringify(data), channels: JSON.stringify(names), pointCount, source: vendor }
+    await tx.query(sql.keep({ id: newId(), activityId, ...said, now: new Date(now) }))
     await outbox.add(tx, {
       subject: 'athlete-ally.activity.streams-stored',
       payload: { activityId, athleteId, vendor, externalId, start: start.toISOString(), channels: names, pointCount },
@@ -135,20 +140,20 @@ export class StreamStore {
   }
 
   async fail({ id, epoch }: Held, error: string, now: number): Promise<boolean> {
-    return await this.#moved(sql.fail, [id, epoch, error, new Date(now)])
+    return await this.#moved(sql.fail({ id, epoch, error, now: new Date(now) }))
   }
 
   async defer({ id, epoch }: Held, error: string, until: number): Promise<boolean> {
-    return await this.#moved(sql.defer, [id, epoch, error, new Date(until)])
+    return await this.#moved(sql.defer({ id, epoch, error, until: new Date(until) }))
   }
 
   async close({ id, epoch }: Held): Promise<boolean> {
-    return await this.#moved(sql.close, [id, epoch])
+    return await this.#moved(sql.close({ id, epoch }))
   }
 
   /** Fails what has been fetched since before `startedBefore`. */
   async cleanUp(startedBefore: number): Promise<Abandoned[]> {
-    return await this.#parts.database.query<Abandoned>(sql.cleanUp, [new Date(startedBefore)])
+    return await this.#parts.database.query<Abandoned>(sql.cleanUp({ startedBefore: new Date(startedBefore) }))
   }
 
   /** False: it is being fetched, cannot be asked for, has no external id, or (`stuckOnly`) is not stuck. */
@@ -162,8 +167,8 @@ export class StreamStore {
   }
 
   async #resetIn(tx: Queryable, id: string, how: { stuckOnly: boolean; isDelivered: boolean }): Promise<boolean> {
-    const isReset = (await tx.query(sql.reset, [id, how.stuckOnly, how.isDelivered])).length === 1
-    if (isReset) await tx.query(sql.forget, [id])
+    const isReset = (await tx.query(sql.reset({ id, ...how }))).length === 1
+    if (isReset) await tx.query(sql.forget({ id }))
     return isReset
   }
 
@@ -173,48 +178,48 @@ export class StreamStore {
     error?: string | undefined
     stuck?: boolean | undefined
   }): Promise<string[]> {
-    const values = [which.athlete ?? null, which.error ?? null, which.stuck ?? false]
-    return (await this.#parts.database.query<{ athleteId: string }>(sql.resetMany, values)).map(({ athleteId }) => athleteId)
+    const query = sql.resetMany({ athleteId: which.athlete, error: which.error, stuckOnly: which.stuck ?? false })
+    return (await this.#parts.database.query<{ athleteId: string }>(query)).map(({ athleteId }) => athleteId)
   }
 
   async dueAthletes(now: number): Promise<string[]> {
-    const rows = await this.#parts.database.query<{ athleteId: string }>(sql.dueAthletes, dueBefore(now))
+    const rows = await this.#parts.database.query<{ athleteId: string }>(sql.dueAthletes(dueAt(now)))
     return rows.map(({ athleteId }) => athleteId)
   }
 
   async batch(athleteId: string, { recentSince, order, limit }: BatchAsked, now: number): Promise<DueStream[]> {
-    const values = [athleteId, ...dueBefore(now), new Date(recentSince), order, limit]
-    return await this.#parts.database.query<DueStream>(sql.batch, values)
+    const query = sql.batch({ athleteId, ...dueAt(now), recentSince: new Date(recentSince), order, limit })
+    return await this.#parts.database.query<DueStream>(query)
   }
 
   /** Among all of these athletes; undefined where nothing is due. */
   async leastTried(athleteIds: readonly string[], recentSince: number, now: number): Promise<DueStream | undefined> {
-    const values = [athleteIds, ...dueBefore(now), new Date(recentSince)]
-    return (await this.#parts.database.query<DueStream>(sql.leastTried, values))[0]
+    const query = sql.leastTried({ athleteIds, ...dueAt(now), recentSince: new Date(recentSince) })
+    return (await this.#parts.database.query<DueStream>(query))[0]
   }
 
   async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[], since: number): Promise<string[]> {
-    const values = [athleteId, vendor, externalIds, new Date(since)]
-    return (await this.#parts.database.query<{ id: string }>(sql.arrived, values)).map(({ id }) => id)
+    const query = sql.arrived({ athleteId, vendor, externalIds, since: new Date(since) })
+    return (await this.#parts.database.query<{ id: string }>(query)).map(({ id }) => id)
   }
 
   async underWay(athleteId: string): Promise<string[]> {
-    return (await this.#parts.database.query<{ id: string }>(sql.underWay, [athleteId])).map(({ id }) => id)
+    return (await this.#parts.database.query<{ id: string }>(sql.underWay({ athleteId }))).map(({ id }) => id)
   }
 
   async state(id: string): Promise<FetchState | undefined> {
-    return (await this.#parts.database.query<FetchState>(sql.state, [id]))[0]
+    return (await this.#parts.database.query<FetchState>(sql.state({ id })))[0]
   }
 
   async fetchedAt(athleteId: string, id: string): Promise<Date | undefined> {
-    return (await this.#parts.database.query<{ fetchedAt: Date }>(sql.fetchedAt, [id, athleteId]))[0]?.fetchedAt
+    return (await this.#parts.database.query<{ fetchedAt: Date }>(sql.fetchedAt({ id, athleteId })))[0]?.fetchedAt
   }
 
   async stored(id: string, { samples = true } = {}): Promise<StoredStreams | undefined> {
-    return (await this.#parts.database.query<StoredStreams>(sql.stored, [id, samples]))[0]
+    return (await this.#parts.database.query<StoredStreams>(sql.stored({ id, samples })))[0]
   }
 
-  async #moved(text: string, values: readonly unknown[]): Promise<boolean> {
-    return (await this.#parts.database.query(text, values)).length === 1
+  async #moved(query: Query): Promise<boolean> {
+    return (await this.#parts.database.query(query)).length === 1
   }
 }

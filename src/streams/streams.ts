@@ -32,8 +32,6 @@ export type { Lock } from './lock.ts'
 export { RedisLock } from './lock-redis.ts'
 export { RowLock } from './lock-rows.ts'
 export { REASONS } from './reasons.ts'
-export { streamLifecycle } from './stream-lifecycle.ts'
-export type { StreamStatus } from '../activities/activities.ts'
 
 export interface StreamsParts {
   readonly database: Database

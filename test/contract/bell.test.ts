@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BossBell, VirtualBell } from '../../src/bell/bell.ts'
 import { SystemClock, VirtualClock } from '../../src/kernel/clock.ts'
+import { asQuery } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/db.ts'
 import { openMemory } from '../stores.ts'
 import { bellContract } from './bell.contract.ts'
@@ -21,10 +22,10 @@ test('a bell that fails to open leaves nothing running, and opens later', async 
       if (broken && text.includes('create_queue')) throw new Error('not now')
       return await database.script(text)
     },
-    query: async (text, values) => {
+    query: async (query, values) => {
       statements += 1
-      if (broken && text.includes('create_queue')) throw new Error('not now')
-      return await database.query(text, values)
+      if (broken && asQuery(query).text.includes('create_queue')) throw new Error('not now')
+      return await database.query(query, values)
     },
   }
   const bell = new BossBell(counted, new SystemClock())
@@ -45,7 +46,7 @@ test('a bell that fails to open leaves nothing running, and opens later', async 
 function bound(database: Database): Database {
   return {
     kind: database.kind,
-    query: (text, values) => database.query(text, values),
+    query: (query, values) => database.query(query, values),
     script: text => database.script(text),
     notify: (channel, payload) => database.notify(channel, payload),
     transaction: work => database.transaction(work),

@@ -1,9 +1,9 @@
 // Connecting, calling and disconnecting, against the simulated vendors, on every database.
 import { after, before, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { Erasure, SecretBox, type Accounts, type Connections, type Consent, type Eraser } from '../../src/accounts/accounts.ts'
+import { Erasure, SecretBox, type Accounts, type Connections, type Consent } from '../../src/accounts/accounts.ts'
 import type { CallOptions } from '../../src/calls/calls.ts'
-import { migrate, type Database } from '../../src/db/db.ts'
+import { migrate, type Database, type Eraser } from '../../src/db/db.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import { Slots } from '../../src/kernel/slots.ts'

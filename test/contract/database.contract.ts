@@ -36,6 +36,13 @@ export function databaseContract(name: string, open: () => Promise<Database>, tr
       assert.deepEqual(await db.query('select 1 as one'), [{ one: 1 }])
     })
 
+    test('a statement comes with its values beside it or in it, also in a transaction', async () => {
+      const query = { text: 'select $1::text || $2::text as word', values: ['pace', 'line'] }
+      const asked = [await db.query(query), await db.query(query.text, query.values)]
+      const inside = await db.transaction(async tx => [await tx.query(query), await tx.query(query.text, query.values)])
+      for (const rows of [...asked, ...inside]) assert.deepEqual(rows, [{ word: 'paceline' }])
+    })
+
     test('a script runs several statements and gives all rows', async () => {
       assert.deepEqual(await db.script('select 1 as n; select 2 as n'), [{ n: 1 }, { n: 2 }])
     })

@@ -1,8 +1,8 @@
 // No table that holds something of an athlete is forgotten when their data is erased.
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { identityTables, type Eraser } from '../../src/accounts/accounts.ts'
-import type { Database } from '../../src/db/db.ts'
+import { identityTables } from '../../src/accounts/accounts.ts'
+import type { Database, Eraser } from '../../src/db/db.ts'
 import { erasers } from '../../src/rooms.ts'
 import { openMigrated } from '../stores.ts'
 

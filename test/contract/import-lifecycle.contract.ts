@@ -3,11 +3,11 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { migrate, type Database } from '../../src/db/db.ts'
-import { importLifecycle, type ImportStatus } from '../../src/imports/job-lifecycle.ts'
+import { importLifecycle, importStatuses as states, type ImportStatus } from '../../src/imports/job-lifecycle.ts'
 import { pairs, type Lifecycle } from '../../src/kernel/lifecycle.ts'
-import { driftCheckFor } from './lifecycle.contract.ts'
+import { driftCheckFor, planOf } from './lifecycle.contract.ts'
 
-const states = Object.keys(importLifecycle.states) as ImportStatus[]
+const LIVE = states.filter(state => !(importLifecycle as Lifecycle).states[state]?.final)
 const COLUMNS = { lease_owner: "'me'", lease_expires_at: 'now()', retry_after: 'now()', error: "'no'" } as const
 const columnsOf = (status: ImportStatus): string[] =>
   Object.entries(COLUMNS).map(([column, value]) => {
@@ -57,8 +57,21 @@ export function importLifecycleContract(name: string, open: () => Promise<Databa
       }
     }
 
+    test('what is live is what is not over', async () => {
+      const rows = await database.query('select s from unnest($1::text[]) s where import_is_live(s)', [states])
+      assert.deepEqual(
+        rows,
+        LIVE.map(s => ({ s })),
+      )
+    })
+
+    test('what is live is found by its index', async () => {
+      const live = "select from import_jobs where athlete_id = gen_random_uuid() and vendor = 'strava' and import_is_live(status)"
+      assert.match(await planOf(database, live), /import_jobs_one_live/)
+    })
+
     test('a second live import of the same athlete and vendor is refused', async () => {
-      for (const status of ['queued', 'started', 'rate_limited'] as const) {
+      for (const status of LIVE) {
         const id = await insert(status)
         const twice = database.query(
           `insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, created_at, updated_at)

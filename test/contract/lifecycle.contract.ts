@@ -3,6 +3,7 @@
 // driftCheckFor on their own table.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { Database } from '../../src/db/db.ts'
 import { checksFor, defineLifecycle, guardFor, type Lifecycle, pairs } from '../../src/kernel/lifecycle.ts'
 
 export interface SqlSession {
@@ -198,5 +199,13 @@ export function lifecycleContract(name: string, open: () => Promise<SqlSession>)
     describe('drift', () => {
       driftSuite(exec)
     })
+  })
+}
+
+/** How the database would find the rows if it could not read the whole table. */
+export async function planOf(database: Database, query: string): Promise<string> {
+  return await database.transaction(async tx => {
+    await tx.script('set local enable_seqscan = off')
+    return JSON.stringify(await tx.query(`explain ${query}`))
   })
 }

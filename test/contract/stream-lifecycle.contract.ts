@@ -4,9 +4,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { migrate, type Database } from '../../src/db/db.ts'
 import { pairs, type Lifecycle } from '../../src/kernel/lifecycle.ts'
-import { STREAM_STATUSES as states, type StreamStatus } from '../../src/activities/activities.ts'
-import { streamLifecycle } from '../../src/streams/stream-lifecycle.ts'
-import { driftCheckFor } from './lifecycle.contract.ts'
+import { streamLifecycle, streamStatuses as states, type StreamStatus } from '../../src/activities/stream-lifecycle.ts'
+import { driftCheckFor, planOf } from './lifecycle.contract.ts'
 
 const COLUMNS = { stream_fetch_error: "'no'", stream_fetch_deferred_until: 'now()' } as const
 const columnsOf = (status: StreamStatus): string[] =>
@@ -76,6 +75,19 @@ export function streamLifecycleContract(name: string, open: () => Promise<Databa
         })
       }
     }
+
+    test('what waits is what can be claimed', async () => {
+      const rows = await database.query('select s from unnest($1::text[]) s where stream_is_waiting(s) order by s', [states])
+      assert.deepEqual(
+        rows,
+        streamLifecycle.moves.claim.from.toSorted().map(s => ({ s })),
+      )
+    })
+
+    test('what is due is found by its index', async () => {
+      const due = 'stream_is_due(activity, now(), now(), now())'
+      assert.match(await planOf(database, `select from activity where ${due}`), /ix_activity_stream_backfill_eligible/)
+    })
 
     test('what has no external id is unavailable and nothing else', async () => {
       const id = await insert('unavailable')

@@ -99,7 +99,7 @@ export class Process {
     const { database } = this.#parts
     return {
       kind: database.kind,
-      query: (text, values) => this.roundTrip(() => database.query(text, values)),
+      query: (query, values) => this.roundTrip(() => database.query(query, values)),
       script: text => this.roundTrip(() => database.script(text)),
       notify: (channel, payload) => this.roundTrip(() => database.notify(channel, payload)),
       transaction: work => this.roundTrip(() => database.transaction(work)),

@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { DAY_MS } from '../../kernel/durations.ts'
 import { PacelineError } from '../../kernel/errors.ts'
-import { isCursor, STREAM_STATUSES, type Activity, type Checkin, type ReadActivity } from '../../activities/activities.ts'
+import { isCursor, streamStatuses, type Activity, type Checkin, type ReadActivity } from '../../activities/activities.ts'
 import { errorAnswer, id, idInPath, instant, listOf, pageAsked, text } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
 const config = { audience: 'athlete' } as const
 const tags = ['athlete']
 
-const streams = z.enum(STREAM_STATUSES)
+const streams = z.enum(streamStatuses)
 const activity = z.object({
   id,
   vendor: z.string().describe('`manual` when it was entered by hand'),

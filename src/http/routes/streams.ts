@@ -1,6 +1,6 @@
 // An activity's streams and shape for its owner, and what the operator sees and resets. The streams' answer keeps the document's names.
 import { z } from 'zod'
-import { STREAM_STATUSES } from '../../activities/activities.ts'
+import { streamStatuses } from '../../activities/activities.ts'
 import { PacelineError } from '../../kernel/errors.ts'
 import { REASONS, type StreamsAnswer } from '../../streams/streams.ts'
 import { count, errorAnswer, id, idInPath, instant, text } from '../answers.ts'
@@ -12,7 +12,7 @@ import { windowState } from './quota.ts'
 const LONGEST_WAIT_MS = 30_000
 const athletes = { config: { audience: 'athlete' }, tags: ['athlete'] } as const
 const operators = { config: { audience: 'operator' }, tags: ['admin'] } as const
-const status = z.enum(STREAM_STATUSES)
+const status = z.enum(streamStatuses)
 const noActivity = (): PacelineError => new PacelineError('PACE_NOT_FOUND', 'There is no such activity.')
 
 const streamsAnswer = z.object({
@@ -114,7 +114,7 @@ function ownerRoutes(app: App, { streams }: HttpParts): void {
 }
 
 const byStatus = z.object(
-  Object.fromEntries(STREAM_STATUSES.map(each => [each, count])) as Record<(typeof STREAM_STATUSES)[number], typeof count>,
+  Object.fromEntries(streamStatuses.map(each => [each, count])) as Record<(typeof streamStatuses)[number], typeof count>,
 )
 const overview = z.object({
   status: byStatus,

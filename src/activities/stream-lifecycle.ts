@@ -1,9 +1,9 @@
-// The lifecycle of an activity's streams. The types, the migration's CHECKs and guard, the documentation and the matrix test come from it.
-// No move leads from fetching back to pending: a claim is made with a permit in hand, so the call always follows.
-import type { StreamStatus } from '../activities/activities.ts'
-import { defineLifecycle, type Lifecycle } from '../kernel/lifecycle.ts'
+// The lifecycle of an activity's streams: a state of the activity, which streams/ moves. The types, the migration's CHECKs and guard, the
+// documentation and the matrix test come from it. No move leads from fetching back to pending: a claim is made with a permit in hand, so the
+// call always follows.
+import { defineLifecycle } from '../kernel/lifecycle.ts'
 
-export const streamLifecycle: Lifecycle<StreamStatus> = defineLifecycle({
+export const streamLifecycle = defineLifecycle({
   table: 'activity',
   column: 'stream_fetch_status',
   initial: ['pending', 'unavailable'],
@@ -40,3 +40,6 @@ export const streamLifecycle: Lifecycle<StreamStatus> = defineLifecycle({
     },
   },
 })
+
+export type StreamStatus = keyof typeof streamLifecycle.states
+export const streamStatuses = Object.keys(streamLifecycle.states) as StreamStatus[]

@@ -1,0 +1,4 @@
+-- name: sleep_heard
+delete from sleep_heard
+where athlete_id = $athleteId and vendor = $vendor
+  and ($before::timestamptz is null or date::timestamp at time zone 'UTC' < $before);
