@@ -73,8 +73,8 @@ export class StreamWorld {
   readonly #options: StreamWorldOptions
   readonly #random = seeded(7)
   readonly #newId
-  /** Hears of every answer before its process does. */
-  onAnswer: (externalId: string) => void = () => undefined
+  /** Hears of every answer before its process does, which waits for what is done about it. */
+  onAnswer: (externalId: string) => void | Promise<void> = () => undefined
   /** The first athlete that connected. */
   athleteId = ''
 
@@ -221,7 +221,7 @@ export class StreamWorld {
       if (externalId !== undefined) this.asked.push(externalId)
       if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
       const response = await this.simulator.fetch(url, init)
-      if (externalId !== undefined) this.onAnswer(externalId)
+      if (externalId !== undefined) await this.onAnswer(externalId)
       return response
     }
   }
