@@ -32,6 +32,8 @@ describe('the budget of the whole program', () => {
       ...beside.settings,
       PACELINE_POSTGRES_URL: await fresh.url(),
       PACELINE_REDIS_URL: redis.url,
+      // Near an edge a call is counted on both sides of it, and this compares sums.
+      PACELINE_QUOTA_GUARD_MS: '0',
     }
     server = await up(folder.path, settings)
     const made = await paceline(folder.path, settings, 'athlete', 'create', '--name', 'Ada', '--json')
@@ -62,25 +64,34 @@ describe('the budget of the whole program', () => {
       return view.status === 'completed'
     })
 
+    // Streams are fetched meanwhile: between two calls all three say the same.
+    let reads = 0
+    await until(async () => {
+      reads = await vendorReads()
+      const [ledger, redis, after] = [await ledgerReads(), await redisReads(), await vendorReads()]
+      return new Set([reads, ledger, redis, after]).size === 1
+    })
+    assert(reads > ACTIVITIES)
+  })
+
+  async function vendorReads(): Promise<number> {
     const state = (await (await fetch(`${simulator.found}/_sim/state`)).json()) as {
       strava: { byWindow: Record<string, { read: number }>; overLimit: number }
     }
-    const reads = Object.values(state.strava.byWindow).reduce((sum, { read }) => sum + read, 0)
-    assert(reads > ACTIVITIES)
     assert.equal(state.strava.overLimit, 0)
-    assert.equal(await ledgerReads(), reads)
-    assert.equal(await redisReads(), reads)
-  })
+    return Object.values(state.strava.byWindow).reduce((sum, { read }) => sum + read, 0)
+  }
 
   async function ledgerReads(): Promise<number> {
     const database = await openPostgres({ url: String(settings['PACELINE_POSTGRES_URL']), clock: new SystemClock() })
-    const [row] = await database.query<{ used: number }>(
-      `select sum(used) as used from quota_window where vendor = 'strava' and pool = 'read' and window_name = 'day'`,
+    // In one statement: calls go on meanwhile.
+    const [row] = await database.query<{ used: number; calls: number }>(
+      `select (select sum(used) from quota_window where vendor = 'strava' and pool = 'read' and window_name = 'day') as used,
+         (select count(*) from api_requests where endpoint like 'activity-%') as calls`,
     )
-    const [calls] = await database.query<{ n: number }>(`select count(*) as n from api_requests where endpoint like 'activity-%'`)
     await database.close()
-    assert.equal(calls?.n, Number(row?.used), 'every counted call has its row')
-    return calls.n
+    assert.equal(row?.calls, Number(row?.used), 'every counted call has its row')
+    return row.calls
   }
 
   async function redisReads(): Promise<number> {
