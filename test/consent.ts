@@ -1,6 +1,7 @@
 // What an athlete does on a vendor's consent page: reads it, unticks, decides. Works on any page of the form that the contract
 // describes, over any fetch.
 import assert from 'node:assert/strict'
+import { until } from './waiting.ts'
 
 export interface Decision {
   readonly deny?: boolean
@@ -30,4 +31,12 @@ export async function consent(
   const answer = await fetch(new URL(action, authorizeUrl).href, { method: 'POST', body: form, redirect: 'manual' })
   assert.equal(answer.status, 302)
   return new URL(answer.headers.get('location') ?? '')
+}
+
+/** Begins and consents until the athlete is connected: on a fast clock the page and its code end soon, and a busy machine is slow. */
+export async function connect(begin: () => Promise<string>, decision: Decision = {}): Promise<void> {
+  await until(async () => {
+    const back = await fetch(await consent(fetch, await begin(), decision), { redirect: 'manual' })
+    return back.headers.get('location') === '/'
+  })
 }

@@ -2,7 +2,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { consent } from '../consent.ts'
+import { connect } from '../consent.ts'
 import { LOG_FIELDS } from '../contract/streams-fixture.ts'
 import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
 import { simulated } from '../programs/simulated.ts'
@@ -33,7 +33,7 @@ describe('streams', () => {
     const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }
     const headers = { authorization: `Bearer ${await cli('token', 'create', '--athlete', id)}` }
     athlete = { id, headers }
-    await fetch(await consent(fetch, await cli('connect', 'strava', '--athlete', id)), { redirect: 'manual' })
+    await connect(() => cli('connect', 'strava', '--athlete', id))
     const states = async (): Promise<string[]> => {
       const answer = await fetch(`${server.url}/v1/activities`, { headers })
       return ((await answer.json()) as { items: { streams: string }[] }).items.map(({ streams }) => streams)
@@ -45,16 +45,20 @@ describe('streams', () => {
     const fetched = (await states()).filter(state => state === 'success').length
     assert(fetched >= ACTIVITIES - 1)
 
-    const metrics = await (await fetch(`${server.url}/metrics`)).text()
-    assert(metrics.includes(`paceline_stream_status{status="success"} ${fetched}`))
-    assert(metrics.includes(`paceline_stream_fetch_total{outcome="success"} ${fetched}`))
-
-    const lines = server
-      .output()
-      .split('\n')
-      .filter(line => line.includes('"stream fetch"'))
-    const told = lines.map(line => JSON.parse(line) as Record<string, unknown>)
-    assert(told.length >= ACTIVITIES)
+    // What is stored is counted and told a moment later.
+    await until(async () => {
+      const metrics = await (await fetch(`${server.url}/metrics`)).text()
+      const counts = [`paceline_stream_status{status="success"}`, `paceline_stream_fetch_total{outcome="success"}`]
+      return counts.every(count => metrics.includes(`${count} ${fetched}\n`))
+    })
+    const lines = (): string[] =>
+      server
+        .output()
+        .split('\n')
+        .slice(0, -1)
+        .filter(line => line.includes('"stream fetch"'))
+    await until(() => lines().length >= ACTIVITIES)
+    const told = lines().map(line => JSON.parse(line) as Record<string, unknown>)
     const own = new Set(['level', 'time', 'pid', 'hostname', 'msg'])
     for (const line of told)
       assert.deepEqual(
@@ -91,7 +95,7 @@ describe('streams', () => {
     )
     assert.equal(await cli('streams', 'reset', id), '1 will be fetched anew.')
     // Whoever opens it does not wait for the backfill.
-    assert.equal((await streams('?wait=20000')).status, 'success')
+    await until(async () => (await streams('?wait=20000')).status === 'success')
     assert.deepEqual((await streams()).stream_data, stream_data)
     assert.equal(await cli('streams', 'reset', '--stuck'), '0 will be fetched anew.')
     assert.equal(await cli('backfill', '--athlete', athlete.id), 'No streams are owed.')

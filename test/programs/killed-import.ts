@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import type { Database } from '../../src/db/db.ts'
 import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
 import { between, seeded, type Random } from '../../src/kernel/random.ts'
-import { consent } from '../consent.ts'
+import { connect } from '../consent.ts'
 import { until } from '../waiting.ts'
 import { openHeardVendor, type HeardVendor } from './heard-vendor.ts'
 import { launch, paceline, up, type Settings } from './paceline.ts'
@@ -79,8 +79,7 @@ async function connected(folder: string, settings: Settings): Promise<string> {
   const server = await up(folder, settings, '--speed', String(SPEED))
   const cli = async (...words: string[]): Promise<string> => (await paceline(folder, settings, ...words)).out.trim()
   const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }
-  const back = await consent(fetch, await cli('connect', 'strava', '--athlete', id))
-  assert.equal((await fetch(back, { redirect: 'manual' })).headers.get('location'), '/')
+  await connect(() => cli('connect', 'strava', '--athlete', id))
   await server.stop('SIGKILL')
   return id
 }
