@@ -2,9 +2,9 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
-import { consent } from '../consent.ts'
+import { connect as connected } from '../consent.ts'
 import { paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
 import { simulated } from '../programs/simulated.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
@@ -14,32 +14,36 @@ const ACTIVITIES = 5
 /** Asking for five years takes three hours of the vendor's minutes. */
 const SPEED = ['--speed', '1200']
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+/** The simulator is told where to push before the server has its port. This one is known first, and leads to the server's. */
+async function startRelay(to: () => string): Promise<Server> {
+  const relay = createServer(near => {
+    const far = connect(Number(new URL(to()).port), '127.0.0.1')
+    for (const socket of [near, far]) socket.on('error', () => void (near.destroy(), far.destroy()))
+    near.pipe(far).pipe(near)
+  })
+  relay.listen(0, '127.0.0.1')
+  await once(relay, 'listening')
+  return relay
 }
 
 describe('Garmin', () => {
   const folder = testFolder()
+  let relay: Server
   let simulator: Running & { found: string }
   let server: Up
   let settings: Settings
   before(async () => {
     await prepareFolder(join(folder.path, '.paceline'))
-    const port = String(await freePort())
-    const webhooksUrl = `http://127.0.0.1:${port}/webhooks`
+    relay = await startRelay(() => server.url)
+    const webhooksUrl = `http://127.0.0.1:${(relay.address() as AddressInfo).port}/webhooks`
     const beside = await simulated(folder.path, { vendor: 'garmin', activities: ACTIVITIES, speed: SPEED, webhooksUrl })
-    simulator = beside.simulator
-    settings = { ...beside.settings, PACELINE_PORT: port }
+    ;({ simulator, settings } = beside)
     server = await up(folder.path, settings, ...SPEED)
   })
   after(async () => {
     await server.stop()
     await simulator.stop()
+    relay.close()
     folder.remove()
   })
   const cli = async (...words: string[]): Promise<string> => (await paceline(folder.path, settings, ...words)).out.trim()
@@ -48,16 +52,22 @@ describe('Garmin', () => {
     const { id } = JSON.parse(await cli('athlete', 'create', '--name', 'Ada', '--json')) as { id: string }
     const headers = { authorization: `Bearer ${await cli('token', 'create', '--athlete', id)}` }
     const decision = { tick: ['HISTORICAL_DATA_EXPORT'] }
-    await fetch(await consent(fetch, await cli('connect', 'garmin', '--athlete', id), decision), { redirect: 'manual' })
+    const begin = async (): Promise<string> => {
+      const answer = await fetch(`${server.url}/v1/connections/garmin`, { method: 'POST', headers })
+      return ((await answer.json()) as { authorizeUrl: string }).authorizeUrl
+    }
+    await connected(begin, decision)
     const get = async <T>(path: string): Promise<T[]> =>
       ((await (await fetch(`${server.url}${path}`, { headers })).json()) as { items: T[] }).items
     type Import = { status: string; message: string; problems: unknown[] }
     await until(async () => (await get<Import>('/v1/imports'))[0]?.status === 'completed')
     const [last] = await get<Import>('/v1/imports')
     assert.deepEqual([last?.message, last?.problems], [`Completed: ${ACTIVITIES} activities imported`, []])
-    const activities = await get<{ vendor: string; manual: boolean; streams: string }>('/v1/activities')
-    assert.equal(activities.length, ACTIVITIES)
-    for (const { vendor, manual, streams } of activities)
-      assert.deepEqual([vendor, manual || streams === 'success'], ['garmin', true])
+    const activities = async () => await get<{ vendor: string; manual: boolean; streams: string }>('/v1/activities')
+    await until(async () => (await activities()).every(({ manual, streams }) => manual || streams === 'success'))
+    assert.deepEqual(
+      (await activities()).map(({ vendor }) => vendor),
+      Array.from({ length: ACTIVITIES }, () => 'garmin'),
+    )
   })
 })

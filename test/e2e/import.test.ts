@@ -1,19 +1,19 @@
-// A history arrives: the real server and the real simulator, two processes that agree on a fast time. Nobody asks for the import.
+// A history arrives: the real server, and the simulator in this process, which agree on a fast time. Nobody asks for the import.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ScaledClock, SystemClock, type Clock } from '../../src/kernel/clock.ts'
 import type { SimulatorState } from '../../src/simulator/simulator.ts'
-import { consent } from '../consent.ts'
-import { launch, paceline, up, type Running, type Settings, type Up } from '../programs/paceline.ts'
-import { simulated } from '../programs/simulated.ts'
+import { connect } from '../consent.ts'
+import { listEarly, openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
+import { launch, paceline, up, type Settings, type Up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 
 /** Fewer than what one window of 15 minutes allows. */
 const ACTIVITIES = 40
-const SPEED = ['--speed', '60']
-const QUARTER_MS = 900_000
+const SPEED = 60
 
 interface Import {
   readonly id: string
@@ -25,34 +25,35 @@ interface Import {
 
 describe('an import', () => {
   const folder = testFolder()
-  let simulator: Running & { found: string }
+  let vendor: HeardVendor
   let server: Up
   let settings: Settings
+  let clock: Clock
   let athlete: string
   let headers: Record<string, string>
   before(async () => {
     await prepareFolder(join(folder.path, '.paceline'))
-    const beside = await simulated(folder.path, { activities: ACTIVITIES, speed: SPEED })
-    simulator = beside.simulator
+    const anchor = Date.now()
+    clock = new ScaledClock(new SystemClock(), SPEED, anchor)
+    vendor = await openHeardVendor({ clock, activities: ACTIVITIES })
     settings = {
-      ...beside.settings,
+      PACELINE_CLOCK_ANCHOR: new Date(anchor).toISOString(),
+      STRAVA_CLIENT_ID: '1',
+      STRAVA_CLIENT_SECRET: 'secret',
+      STRAVA_BASE_URL: `${vendor.url}/strava`,
       // Only the first import begins by itself: the tests ask for the others.
       PACELINE_POLL_MINUTES: '1440',
     }
-    server = await up(folder.path, settings, ...SPEED)
+    server = await up(folder.path, settings, '--speed', String(SPEED))
     athlete = (JSON.parse((await cli('athlete', 'create', '--name', 'Ada', '--json')).out) as { id: string }).id
     headers = { authorization: `Bearer ${(await cli('token', 'create', '--athlete', athlete)).out.trim()}` }
   })
   after(async () => {
     await server.stop()
-    assert.equal((await simulator.stop()).code, 0)
+    await vendor.close()
     folder.remove()
   })
   const cli = async (...words: string[]): ReturnType<typeof paceline> => await paceline(folder.path, settings, ...words)
-  const fastTime = (): number => {
-    const anchor = Date.parse(settings['PACELINE_CLOCK_ANCHOR'] ?? '')
-    return anchor + (Date.now() - anchor) * 60
-  }
   const get = async <T>(path: string): Promise<T> => (await (await fetch(`${server.url}${path}`, { headers })).json()) as T
   const newest = async (): Promise<Import | undefined> => (await get<{ items: Import[] }>('/v1/imports?limit=1')).items[0]
 
@@ -62,8 +63,7 @@ describe('an import', () => {
   })
 
   test('begins by itself once it is, and completes', async () => {
-    const url = (await cli('connect', 'strava', '--athlete', athlete)).out.trim()
-    assert.equal((await fetch(await consent(fetch, url), { redirect: 'manual' })).headers.get('location'), '/')
+    await connect(async () => (await cli('connect', 'strava', '--athlete', athlete)).out.trim())
     await until(async () => (await newest())?.status === 'completed')
     const { id = '' } = (await newest()) ?? {}
     assert.partialDeepStrictEqual(await get(`/v1/imports/${id}`), {
@@ -83,7 +83,7 @@ describe('an import', () => {
   })
 
   test('has asked for each detail once and never more than it may', async () => {
-    const { strava } = (await (await fetch(`${simulator.found}/_sim/state`)).json()) as SimulatorState
+    const { strava } = vendor.simulator.control.state()
     assert.equal(strava.overLimit, 0)
     assert.equal(strava.requests['GET /api/v3/activities/{id}'], ACTIVITIES)
   })
@@ -101,14 +101,11 @@ describe('an import', () => {
   })
 
   test('goes on when the one who looks leaves', async () => {
-    // The pause lasts to the end of the window: long enough to be seen. At the import's own route: streams are fetched meanwhile.
-    await until(() => fastTime() % QUARTER_MS < QUARTER_MS / 2)
-    const fault = { vendor: 'strava', kind: '429', route: '/api/v3/athlete/activities', times: 1 }
-    await fetch(`${simulator.found}/_sim/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(fault),
-    })
+    // The detail of one that came meanwhile is refused, and the pause lasts to the end of the window. At the import's own route: streams
+    // are fetched meanwhile.
+    listEarly(vendor, clock)
+    vendor.simulator.control.addActivity({ name: 'Meanwhile' })
+    vendor.simulator.control.setFaults([{ vendor: 'strava', kind: '429', route: '/api/v3/activities/{id}', times: 1 }])
     const words = ['import', 'strava', '--athlete', athlete, '--full']
     const leaving = launch(folder.path, settings, words)
     await until(() => leaving.printed.out.includes('Rate limited, resuming '))
@@ -119,7 +116,7 @@ describe('an import', () => {
     assert.match(left.out, /The import goes on without you/)
     const { code, out } = await staying
     const lines = out.trimEnd().split('\n')
-    assert.deepEqual([code, lines.at(-1)], [0, 'Completed: no new activities'])
+    assert.deepEqual([code, lines.at(-1)], [0, 'Completed: 1 activities imported'])
     // Seconds pass in a pause, and nothing new is to be said.
     assert(lines.every((line, n) => line !== lines[n - 1]))
   })
