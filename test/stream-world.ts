@@ -38,8 +38,8 @@ export class StreamWorld extends World {
   /** The external ids whose streams were asked for, in order. */
   readonly asked: string[] = []
   readonly #options: StreamWorldOptions
-  /** Hears of every answer with streams before its process does. */
-  onAnswer: (externalId: string) => void = () => undefined
+  /** Hears of every answer with streams before its process does, which waits for what is done about it. */
+  onAnswer: (externalId: string) => void | Promise<void> = () => undefined
 
   constructor(database: Database, options: StreamWorldOptions) {
     super(database, options, { activities: 0, nights: 1 })
@@ -58,9 +58,9 @@ export class StreamWorld extends World {
     if (externalId !== undefined) this.asked.push(externalId)
   }
 
-  protected override answers(path: string): void {
+  protected override answers(path: string): void | Promise<void> {
     const externalId = streamsOf(path)
-    if (externalId !== undefined) this.onAnswer(externalId)
+    return externalId === undefined ? undefined : this.onAnswer(externalId)
   }
 
   /** An activity that ended this many days ago. */

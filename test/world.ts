@@ -80,8 +80,8 @@ export abstract class World {
   /** Hears of every request before the vendor does. */
   protected abstract asks(path: string): void
 
-  /** Hears of every answer before its process does. */
-  protected abstract answers(path: string): void
+  /** Hears of every answer before its process does, which waits for what is done about it. */
+  protected abstract answers(path: string): void | Promise<void>
 
   /** Another process's, as far as the store can tell. */
   protected open(given: Partial<Given>, worksAt: (rooms: Rooms) => readonly Work[]): Process {
@@ -154,7 +154,7 @@ export abstract class World {
       this.asks(path)
       if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
       const response = await this.simulator.fetch(url, init)
-      this.answers(path)
+      await this.answers(path)
       return await this.onItsWay(path, response)
     }
   }

@@ -1,6 +1,5 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SystemClock, VirtualClock, type Clock } from '../kernel/clock.ts'
 import fc from 'fast-check'
 import { hear } from '../kernel/channels.ts'
@@ -273,21 +272,25 @@ describe('cancelling', () => {
   const setUp = (slots = new Slots(1)) => {
     const { permits, entries } = ledger()
     const clock = new SystemClock()
+    const sent = Promise.withResolvers<void>()
     const calls = new Calls({
-      fetch: (_, { signal }) => silence(clock, signal ?? AbortSignal.abort()),
+      fetch: (_, { signal }) => {
+        sent.resolve()
+        return silence(clock, signal ?? AbortSignal.abort())
+      },
       clock,
       random: seeded(1),
       permits,
       slots: () => slots,
     })
-    return { calls, entries }
+    return { calls, entries, sent: sent.promise }
   }
 
   test('the caller who cancels hears their own reason, and what left is spent', async () => {
-    const { calls, entries } = setUp()
+    const { calls, entries, sent } = setUp()
     const caller = new AbortController()
     const call = calls.call(detail, { callClass: 'live', signal: caller.signal })
-    await sleep(20)
+    await sent
     caller.abort(new Error('not needed any more'))
     await assert.rejects(call, /not needed any more/)
     assert.deepEqual(entries, ['spent: timeout'])

@@ -54,7 +54,7 @@ async function spansOf(t: TestContext, work: () => Promise<unknown>): Promise<{ 
   await once(collector, 'listening')
   t.after(() => collector.close())
   const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
-  const traces = await openTraces({ endpoint, version: '1.2.3' })
+  const traces = await openTraces({ endpoint, version: '1.2.3', deliveryMs: 120_000 })
   try {
     await work()
     // A span ends when its connection has been told of the end of the answer.

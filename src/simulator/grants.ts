@@ -35,6 +35,7 @@ export interface Grant {
   refreshExpiresAt: number
 }
 
+/** Real time, like the page on which a person consents, also where the vendors' time runs faster. */
 const CODE_MS = 10 * 60_000
 
 export class Grants {
@@ -54,7 +55,7 @@ export class Grants {
 
   code(consent: Consent): string {
     const code = hexOf(this.#random, 20)
-    this.#codes.set(code, { ...consent, expiresAt: this.#clock.now() + CODE_MS })
+    this.#codes.set(code, { ...consent, expiresAt: this.#clock.now() + CODE_MS * this.#clock.speed })
     return code
   }
 

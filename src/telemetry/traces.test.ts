@@ -46,7 +46,7 @@ test('a span reaches the collector with the trace id of the caller’s W3C heade
     deliveries.push({ path: request.url, body: JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as Delivery })
     response.end('{}')
   })
-  const traces = await openTraces({ endpoint, version: '1.2.3' })
+  const traces = await openTraces({ endpoint, version: '1.2.3', deliveryMs: 120_000 })
   const caller = propagation.extract(context.active(), { traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` })
   const outgoing: Record<string, string> = {}
   await context.with(caller, async () => {

@@ -44,7 +44,7 @@ export interface Differences {
 }
 
 export function budgetContract(name: string, open: () => Promise<BudgetRig>, differences: Differences): void {
-  describe(`budget: ${name}`, { timeout: 90_000 }, () => {
+  describe(`budget: ${name}`, () => {
     let rig: BudgetRig
     let clock: SetClock
     before(async () => {

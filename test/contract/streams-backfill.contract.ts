@@ -74,7 +74,9 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
     test('paces itself, so that a window lasts to its end', async () => {
       const the = await world({ activities: 30, limits: { read: [40, 1000], overall: [80, 2000] } })
       const times: number[] = []
-      the.onAnswer = () => times.push(the.clock.now())
+      the.onAnswer = () => {
+        times.push(the.clock.now())
+      }
       const process = the.process()
       await the.run(async () => {
         await begun(the, process)

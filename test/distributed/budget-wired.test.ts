@@ -19,7 +19,9 @@ describe('the budget of the whole program', () => {
   let the: Installation
   before(async () => {
     redis = await startRedis()
-    const settings = { PACELINE_POSTGRES_URL: await fresh.url(), PACELINE_REDIS_URL: redis.url }
+    // Near an edge a call is counted on both sides of it, and this compares sums.
+    const guard = { PACELINE_QUOTA_GUARD_MS: '0' }
+    const settings = { PACELINE_POSTGRES_URL: await fresh.url(), PACELINE_REDIS_URL: redis.url, ...guard }
     the = await install({ activities: ACTIVITIES, settings })
   })
   after(async () => {
@@ -37,23 +39,32 @@ describe('the budget of the whole program', () => {
       return status === 'completed'
     })
 
-    const { strava } = await the.simulatorState()
-    const reads = Object.values(strava.byWindow).reduce((sum, { read }) => sum + read, 0)
+    // Streams are fetched meanwhile: between two calls all three say the same.
+    let reads = 0
+    await until(async () => {
+      reads = await vendorReads()
+      const [ledger, redis, after] = [await ledgerReads(), await redisReads(), await vendorReads()]
+      return new Set([reads, ledger, redis, after]).size === 1
+    })
     assert(reads > ACTIVITIES)
-    assert.equal(strava.overLimit, 0)
-    assert.equal(await ledgerReads(), reads)
-    assert.equal(await redisReads(), reads)
   })
+
+  async function vendorReads(): Promise<number> {
+    const { strava } = await the.simulatorState()
+    assert.equal(strava.overLimit, 0)
+    return Object.values(strava.byWindow).reduce((sum, { read }) => sum + read, 0)
+  }
 
   async function ledgerReads(): Promise<number> {
     const database = await openPostgres({ url: String(the.settings['PACELINE_POSTGRES_URL']), clock: new SystemClock() })
-    const [row] = await database.query<{ used: number }>(
-      `select sum(used) as used from quota_window where vendor = 'strava' and pool = 'read' and window_name = 'day'`,
+    // In one statement: calls go on meanwhile.
+    const [row] = await database.query<{ used: number; calls: number }>(
+      `select (select sum(used) from quota_window where vendor = 'strava' and pool = 'read' and window_name = 'day') as used,
+         (select count(*) from api_requests where endpoint like 'activity-%') as calls`,
     )
-    const [calls] = await database.query<{ n: number }>(`select count(*) as n from api_requests where endpoint like 'activity-%'`)
     await database.close()
-    assert.equal(calls?.n, Number(row?.used), 'every counted call has its row')
-    return calls.n
+    assert.equal(row?.calls, Number(row?.used), 'every counted call has its row')
+    return row.calls
   }
 
   async function redisReads(): Promise<number> {

@@ -67,7 +67,7 @@ async function redis(): Promise<RedisRig> {
   const server: TestServer = await startRedis()
   const client = new Client(server.url)
   // A machine with other work to do is not an outage.
-  const connection: Redis = await openRedis({ url: server.url, clock: real, deadlineMs: 10_000 })
+  const connection: Redis = await openRedis({ url: server.url, clock: real, deadlineMs: 120_000 })
   const parts = { redis: connection, ledger: EMPTY_LEDGER, settings: SETTINGS }
   return {
     url: server.url,

@@ -140,6 +140,7 @@ test('chromium opens a page', async () => {
   const browser = await launchChromium()
   try {
     const page = await browser.newPage()
+    page.setDefaultTimeout(0)
     await page.setContent('<title>Paceline</title>')
     assert.equal(await page.title(), 'Paceline')
   } finally {

@@ -20,6 +20,14 @@ const readiness = async (url: string): Promise<Readiness> => {
   return { status: response.status, body: (await response.json()) as Readiness['body'] }
 }
 
+/** A part that is well may answer too late on a busy machine, and is named too; asked again, it is not. */
+const readyWhen = async (url: string, isWanted: (found: Readiness) => boolean): Promise<Readiness> => {
+  let found: Readiness | undefined
+  await until(async () => isWanted((found = await readiness(url))))
+  assert(found)
+  return found
+}
+
 describe('distributed', () => {
   const folder = testFolder()
   let servers: Record<'database' | 'budget' | 'bus', TestServer>
@@ -39,7 +47,7 @@ describe('distributed', () => {
   })
 
   test('it is ready with all its parts, and makes no embedded store', async () => {
-    assert.deepEqual(await readiness(server.url), {
+    assert.deepEqual(await readyWhen(server.url, ({ status }) => status === 200), {
       status: 200,
       body: { status: 'ready', parts: ['database', 'budget', 'bus', 'worker'] },
     })
@@ -52,20 +60,20 @@ describe('distributed', () => {
   for (const part of ['database', 'budget', 'bus'] as const) {
     test(`when its ${part} is stopped, readyz names it, and it recovers by itself`, async () => {
       await servers[part].kill()
-      const down = await readiness(server.url)
-      assert.deepEqual([down.status, down.body.code, down.body.error], [503, 'PACE_NOT_READY', `Not ready: ${part}.`])
+      const down = await readyWhen(server.url, ({ body }) => body.error === `Not ready: ${part}.`)
+      assert.deepEqual([down.status, down.body.code], [503, 'PACE_NOT_READY'])
       assert.match(down.body.details?.[0] ?? '', new RegExp(`^${part}: .{10,}`))
       assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
       await servers[part].restart()
-      await until(async () => (await readiness(server.url)).status === 200)
+      await readyWhen(server.url, ({ status }) => status === 200)
     })
   }
 
   test('when a part hangs, readyz still answers and names it', async () => {
     await servers.budget.freeze()
-    assert.equal((await readiness(server.url)).body.error, 'Not ready: budget.')
+    await readyWhen(server.url, ({ body }) => body.error === 'Not ready: budget.')
     servers.budget.thaw()
-    await until(async () => (await readiness(server.url)).status === 200)
+    await readyWhen(server.url, ({ status }) => status === 200)
   })
 
   test('the routes and their answers are those of the embedded store', async () => {

@@ -3,12 +3,13 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
-import { openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
+import { listEarly, openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
 import { commandsIn, vendorSettings } from '../programs/installation.ts'
-import { pacelineOnTerminal, up, type Ended, type Settings, type Up } from '../programs/paceline.ts'
+import { launch, launchOnTerminal, up, type Ended, type Settings, type Up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
+import { until } from '../waiting.ts'
 
-/** With their streams more than two windows of fifteen calls, so that one is used up and waited for wherever in a window it begins. */
+/** Few: what is shown is the same for more. */
 const ACTIVITIES = 16
 /** A window lasts 22 seconds: what is over within ten is waited for without a word. */
 const SPEED = 40
@@ -37,9 +38,19 @@ describe('an import, looked at', () => {
     server = await up(folder.path, settings, '--speed', String(SPEED))
     const commands = commandsIn(folder.path, settings)
     const { id } = await commands.athlete()
+    // The import begins by itself and is held up until both look on, however long their start takes.
+    const looked = Promise.withResolvers<void>()
+    listEarly(vendor, clock)
+    const early = vendor.onRequest
+    vendor.onRequest = path => looked.promise.then(() => early(path))
+    // A slow machine does not use a window up: one refusal makes the pause.
+    vendor.simulator.control.setFaults([{ vendor: 'strava', route: 'GET /api/v3/activities/{id}', kind: '429', times: 1 }])
     await commands.connect(id)
     const words = ['import', 'strava', '--athlete', id]
-    ;[terminal, piped] = await Promise.all([pacelineOnTerminal(folder.path, settings, ...words), commands.run(...words)])
+    const lookers = [launchOnTerminal(folder.path, settings, words), launch(folder.path, settings, words)] as const
+    await until(() => lookers.every(({ printed }) => printed.out !== ''))
+    looked.resolve()
+    ;[terminal, piped] = await Promise.all([lookers[0].ended, lookers[1].ended])
   })
   after(async () => {
     await server.stop()

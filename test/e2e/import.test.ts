@@ -1,10 +1,11 @@
-// A history arrives: the real server and the real simulator, two processes that agree on a fast time. Nobody asks for the import.
+// A history arrives: the real server, and the simulator in this process, which agree on a fast time. Nobody asks for the import.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ScaledClock, SystemClock, type Clock } from '../../src/kernel/clock.ts'
 import type { SimulatorState } from '../../src/simulator/simulator.ts'
-import { QUARTER_MS } from '../durations.ts'
+import { listEarly, openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
 import { install, type Headers, type Installation } from '../programs/installation.ts'
 import { launch, paceline, up, type Up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
@@ -23,19 +24,23 @@ interface Import {
 }
 
 describe('an import', () => {
+  let vendor: HeardVendor
   let the: Installation
+  let clock: Clock
   let athlete: string
   let headers: Headers
   before(async () => {
+    const anchor = Date.now()
+    clock = new ScaledClock(new SystemClock(), SPEED, anchor)
+    vendor = await openHeardVendor({ clock, activities: ACTIVITIES })
     // Only the first import begins by itself: the tests ask for the others.
-    the = await install({ activities: ACTIVITIES, speed: SPEED, settings: { PACELINE_POLL_MINUTES: '1440' } })
+    the = await install({ simulated: { url: vendor.url, anchor }, speed: SPEED, settings: { PACELINE_POLL_MINUTES: '1440' } })
     ;({ id: athlete, headers } = await the.athlete())
   })
-  after(() => the.stop())
-  const fastTime = (): number => {
-    const anchor = Date.parse(the.settings['PACELINE_CLOCK_ANCHOR'] ?? '')
-    return anchor + (Date.now() - anchor) * SPEED
-  }
+  after(async () => {
+    await the.stop()
+    await vendor.close()
+  })
   const get = async <T>(path: string): Promise<T> => await the.ask<T>(headers, 'GET', path)
   const newest = async (): Promise<Import | undefined> => (await get<{ items: Import[] }>('/v1/imports?limit=1')).items[0]
 
@@ -65,7 +70,7 @@ describe('an import', () => {
   })
 
   test('has asked for each detail once and never more than it may', async () => {
-    const { strava } = await the.simulatorState()
+    const { strava } = vendor.simulator.control.state()
     assert.equal(strava.overLimit, 0)
     assert.equal(strava.requests['GET /api/v3/activities/{id}'], ACTIVITIES)
   })
@@ -83,9 +88,11 @@ describe('an import', () => {
   })
 
   test('goes on when the one who looks leaves', async () => {
-    // The pause lasts to the end of the window: long enough to be seen. At the import's own route: streams are fetched meanwhile.
-    await until(() => fastTime() % QUARTER_MS < QUARTER_MS / 2)
-    await the.control('faults', { vendor: 'strava', kind: '429', route: '/api/v3/athlete/activities', times: 1 })
+    // The detail of one that came meanwhile is refused, and the pause lasts to the end of the window. At the import's own route: streams
+    // are fetched meanwhile.
+    listEarly(vendor, clock)
+    vendor.simulator.control.addActivity({ name: 'Meanwhile' })
+    vendor.simulator.control.setFaults([{ vendor: 'strava', kind: '429', route: '/api/v3/activities/{id}', times: 1 }])
     const words = ['import', 'strava', '--athlete', athlete, '--full']
     const leaving = launch(the.folder, the.settings, words)
     await until(() => leaving.printed.out.includes('Rate limited, resuming '))
@@ -96,7 +103,7 @@ describe('an import', () => {
     assert.match(left.out, /The import goes on in the background/)
     const { code, out } = await staying
     const lines = out.trimEnd().split('\n')
-    assert.deepEqual([code, lines.at(-1)], [0, 'Completed: no new activities'])
+    assert.deepEqual([code, lines.at(-1)], [0, 'Completed: 1 activities imported'])
     // Seconds pass in a pause, and nothing new is to be said.
     assert(lines.every((line, n) => line !== lines[n - 1]))
   })

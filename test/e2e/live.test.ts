@@ -1,27 +1,38 @@
-// An import is followed as it goes on, without asking: the real server, the real simulator and one connection that stays open.
+// An import is followed as it goes on, without asking: the real server, the simulator in this process and one connection that stays open.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { importLifecycle } from '../../src/imports/imports.ts'
+import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
 import { consent } from '../consent.ts'
 import { EventStream } from '../event-stream.ts'
+import { listEarly, openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
 import { install, type Headers, type Installation } from '../programs/installation.ts'
+import { until } from '../waiting.ts'
 
 const ACTIVITIES = 40
-/** A pause of a quarter of an hour passes in three seconds. */
-const SPEED = 300
+/** A quarter of an hour passes in nine seconds. */
+const SPEED = 100
 
 describe('an import that is followed', () => {
+  let vendor: HeardVendor
   let the: Installation
   let headers: Headers
   let stream: EventStream
   before(async () => {
-    the = await install({ activities: ACTIVITIES, speed: SPEED, settings: { PACELINE_POLL_MINUTES: '1440' } })
+    const anchor = Date.now()
+    const clock = new ScaledClock(new SystemClock(), SPEED, anchor)
+    vendor = await openHeardVendor({ clock, activities: ACTIVITIES })
+    listEarly(vendor, clock)
+    the = await install({ simulated: { url: vendor.url, anchor }, speed: SPEED, settings: { PACELINE_POLL_MINUTES: '1440' } })
     ;({ headers } = await the.athlete())
   })
-  after(() => the.stop())
+  after(async () => {
+    await the.stop()
+    await vendor.close()
+  })
 
   test('is told through a pause to its end, with what its GET answers', async () => {
-    await the.control('faults', { vendor: 'strava', route: 'GET /api/v3/activities/{id}', kind: '429', times: 1 })
+    vendor.simulator.control.setFaults([{ vendor: 'strava', route: 'GET /api/v3/activities/{id}', kind: '429', times: 1 }])
     stream = await EventStream.open(the.server.url, headers)
     const { authorizeUrl } = await the.ask<{ authorizeUrl: string }>(headers, 'POST', '/v1/connections/strava', {})
     await fetch(await consent(fetch, authorizeUrl), { redirect: 'manual' })
@@ -36,7 +47,9 @@ describe('an import that is followed', () => {
   })
 
   test('is counted among the imports by its status', async () => {
-    const text = await (await fetch(`${the.server.url}/metrics`)).text()
+    let text = ''
+    // A figure that comes too late is left out.
+    await until(async () => (text = await (await fetch(`${the.server.url}/metrics`)).text()).includes('paceline_import_status{'))
     for (const status of Object.keys(importLifecycle.states))
       assert.match(text, new RegExp(`^paceline_import_status\\{status="${status}"\\} ${status === 'completed' ? 1 : 0}$`, 'm'))
   })

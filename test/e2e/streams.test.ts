@@ -29,16 +29,20 @@ describe('streams', () => {
     const fetched = (await states()).filter(state => state === 'success').length
     assert(fetched >= ACTIVITIES - 1)
 
-    const metrics = await (await fetch(`${the.server.url}/metrics`)).text()
-    assert(metrics.includes(`paceline_stream_status{status="success"} ${fetched}`))
-    assert(metrics.includes(`paceline_stream_fetch_total{outcome="success"} ${fetched}`))
-
-    const lines = the.server
-      .output()
-      .split('\n')
-      .filter(line => line.includes('"stream fetch"'))
-    const told = lines.map(line => JSON.parse(line) as Record<string, unknown>)
-    assert(told.length >= ACTIVITIES)
+    // What is stored is counted and told a moment later.
+    await until(async () => {
+      const metrics = await (await fetch(`${the.server.url}/metrics`)).text()
+      const counts = [`paceline_stream_status{status="success"}`, `paceline_stream_fetch_total{outcome="success"}`]
+      return counts.every(count => metrics.includes(`${count} ${fetched}\n`))
+    })
+    const lines = (): string[] =>
+      the.server
+        .output()
+        .split('\n')
+        .slice(0, -1)
+        .filter(line => line.includes('"stream fetch"'))
+    await until(() => lines().length >= ACTIVITIES)
+    const told = lines().map(line => JSON.parse(line) as Record<string, unknown>)
     const own = new Set(['level', 'time', 'pid', 'hostname', 'msg'])
     for (const line of told)
       assert.deepEqual(
@@ -73,7 +77,7 @@ describe('streams', () => {
     )
     assert.equal(await the.cli('streams', 'reset', id), '1 will be fetched again.')
     // Whoever opens it does not wait for the backfill.
-    assert.equal((await streams('?wait=20000')).status, 'success')
+    await until(async () => (await streams('?wait=20000')).status === 'success')
     assert.deepEqual((await streams()).stream_data, stream_data)
     assert.equal(await the.cli('streams', 'reset', '--stuck'), '0 will be fetched again.')
     assert.equal(await the.cli('backfill', '--athlete', athlete.id), 'No streams are missing.')

@@ -8,7 +8,7 @@ const STRAVA = { limits: [100, 1000], liveReserve: 100, activities: 4_100 } as c
 
 describe('a history of 847', () => {
   const world = worlds(openMemory)
-  test('takes 95 calls of every window when nothing is left to others', { timeout: 600_000 }, async t => {
+  test('takes 95 calls of every window when nothing is left to others', async t => {
     const scene = { limits: [100, 10_000], liveReserve: 100, activities: 847, backfillYield: 0 } as const
     const the = await world({ activities: scene.activities, ...optionsOf(scene) })
     await assertThrifty(t, the, scene, await journey(the))
@@ -18,7 +18,7 @@ describe('a history of 847', () => {
 describe('a history of 4,100', () => {
   const world = worlds(openMemory)
   for (const backfillYield of [20, 0]) {
-    test(`comes within the fewest days and windows: a yield of ${backfillYield}`, { timeout: 1_800_000 }, async t => {
+    test(`comes within the fewest days and windows: a yield of ${backfillYield}`, async t => {
       const scene = { ...STRAVA, backfillYield }
       const the = await world({ activities: scene.activities, ...optionsOf(scene), timezone: 'UTC' })
       const journeyed = await journey(the)

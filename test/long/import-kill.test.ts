@@ -18,13 +18,13 @@ after(async () => {
 const seed = Math.floor(Date.now() / 86_400_000)
 const size = { activities: 847, kills: 30, seed }
 
-test('thirty kills cost an import nothing but a repeated call each: embedded store', { timeout: 1_200_000 }, async t => {
+test('thirty kills cost an import nothing but a repeated call each: embedded store', async t => {
   const data = join(embedded.path, '.paceline')
   await prepareFolder(data)
   await killedImport(t, { ...size, folder: embedded.path, store: {}, open: () => openPglite({ folder: data }) })
 })
 
-test('thirty kills cost an import nothing but a repeated call each: PostgreSQL', { timeout: 1_200_000 }, async t => {
+test('thirty kills cost an import nothing but a repeated call each: PostgreSQL', async t => {
   const url = await fresh.url()
   const open = () => openPostgres({ url, clock: new SystemClock() })
   await killedImport(t, { ...size, folder: distributed.path, store: { PACELINE_POSTGRES_URL: url }, open })

@@ -9,7 +9,7 @@ after(() => {
   folder.remove()
 })
 
-test('sixty kills lose no acknowledged row', { timeout: 900_000 }, async t => {
+test('sixty kills lose no acknowledged row', async t => {
   await prepareFolder(folder.path)
   const { acknowledged, missing } = await killRounds(folder.path, 60)
   t.diagnostic(`${acknowledged} rows acknowledged over 60 kills`)

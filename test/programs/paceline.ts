@@ -27,16 +27,9 @@ export function launch(folder: string, settings: Settings, words: readonly strin
 }
 
 /** On a terminal of its own, which Debian's `script` gives; what the program shows there, control characters included, is `out`. */
-export async function pacelineOnTerminal(folder: string, settings: Settings, ...words: string[]): Promise<Ended> {
+export function launchOnTerminal(folder: string, settings: Settings, words: readonly string[]) {
   const quoted = [process.execPath, main, ...words].map(word => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
-  return await launched(folder, settings, [
-    'script',
-    '--quiet',
-    '--return',
-    '--command',
-    `stty cols 200; exec ${quoted}`,
-    '/dev/null',
-  ]).ended
+  return launched(folder, settings, ['script', '--quiet', '--return', '--command', `stty cols 200; exec ${quoted}`, '/dev/null'])
 }
 
 function launched(folder: string, settings: Settings, [program = '', ...words]: readonly string[]) {

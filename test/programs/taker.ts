@@ -23,7 +23,7 @@ async function open(): Promise<{ budget: Budget; close(): Promise<void> }> {
     return { budget: new LedgerBudget({ database, clock }), close: () => database.close() }
   }
   // A machine with other work to do is not an outage.
-  const redis = await openRedis({ url, clock: real, deadlineMs: 10_000 })
+  const redis = await openRedis({ url, clock: real, deadlineMs: 120_000 })
   const budget = new RedisBudget({ redis, clock, ledger: EMPTY_LEDGER, settings: SETTINGS, serverTime: false })
   return { budget, close: () => redis.close() }
 }

@@ -1,4 +1,4 @@
-// A real browser for the tests, without a window. It ends with the process that launched it.
+// A real browser for the tests, without a window. It ends with the process that launched it, and is in no hurry.
 import { join } from 'node:path'
 import { chromium, type Browser } from 'playwright-core'
 import { folderOf, programs } from './programs.ts'
@@ -8,5 +8,5 @@ export const chromiumPath = (): string => process.env[programs.chromium.variable
 export async function launchChromium(): Promise<Browser> {
   // Chromium's sandbox refuses root.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return chromium.launch({ executablePath: chromiumPath(), args })
+  return chromium.launch({ executablePath: chromiumPath(), args, timeout: 0 })
 }

@@ -24,10 +24,10 @@ const natsArgs = (place: Place): readonly string[] => {
 const nameOf = ({ folder }: Place): string => basename(folder)
 
 async function hasName(place: Place): Promise<boolean> {
-  const connection = await connect({ servers: `127.0.0.1:${place.port}`, reconnect: false, timeout: 5000 })
+  const connection = await connect({ servers: `127.0.0.1:${place.port}`, reconnect: false, timeout: 60_000 })
   try {
     // The port opens before JetStream has read its streams.
-    await jetstreamManager(connection)
+    await jetstreamManager(connection, { timeout: 60_000 })
     return connection.info?.server_name === nameOf(place)
   } finally {
     await connection.close()

@@ -57,7 +57,7 @@ async function hasFolder({ folder, port }: Place): Promise<boolean> {
 }
 
 async function ask(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000, query_timeout: 30_000 })
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
   // The server may end the connection while it is being closed.
   client.on('error', () => undefined)
   await client.connect()

@@ -27,8 +27,8 @@ async function serverInfo(port: number): Promise<string> {
     host: '127.0.0.1',
     lazyConnect: true,
     retryStrategy: () => null,
-    connectTimeout: 5000,
-    commandTimeout: 5000,
+    connectTimeout: 60_000,
+    commandTimeout: 60_000,
   })
   // A refused connection is also the rejection of connect(), below.
   client.on('error', () => undefined)

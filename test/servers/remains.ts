@@ -19,7 +19,7 @@ function read(path: string): string {
   }
 }
 
-function childrenOf(pid: number): readonly number[] {
+export function childrenOf(pid: number): readonly number[] {
   const list =
     process.platform === 'linux'
       ? read(`/proc/${pid}/task/${pid}/children`)

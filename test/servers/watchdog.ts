@@ -1,18 +1,36 @@
-// No test process hangs and none is left over: loaded into every file's process, and by global-setup.ts into the runner. Node's
-// --test-timeout ends a test, but not a file whose tests are done and which left something open, nor what a killed parent left.
-const FILE_LIMIT_MS = process.argv[1]?.includes('/test/long/') ? 60 * 60_000 : 4 * 60_000
-const LOOK_MS = 1000
+// No test process hangs and none is left over: loaded into every file's process, and by global-setup.ts into the runner. A file may
+// be as slow as the machine is busy. It hangs when, look after look, neither it nor what it started wanted a processor to speak of.
+// What turns round and round is noticed elsewhere: by waiting.ts in a test, by scripts/test.ts in a run.
+import { familyOf, wantedMs } from './demand.ts'
+
+const PARENT_LOOK_MS = 1000
+const LOOK_MS = Number(process.env.PACELINE_TEST_LOOK_MS ?? 60_000)
+/** A server without work wants a few hundredths; a program at work wants a whole one, also while others keep it waiting. */
+const IDLE_SHARE = 0.1
+/** The runner gives its files the time to speak for themselves. */
+const MOST_IDLE_LOOKS = process.env.NODE_TEST_CONTEXT === undefined ? 10 : 5
 
 const parent = process.ppid
 setInterval(() => {
   if (process.ppid !== parent) process.exit(1)
+}, PARENT_LOOK_MS).unref()
+
+let [idleLooks, wanted, lookedAt] = [0, wantedMs(familyOf(process.pid)), performance.now()]
+setInterval(() => {
+  const [now, wants] = [performance.now(), wantedMs(familyOf(process.pid))]
+  const isIdle = sinceThen(wants) < IDLE_SHARE * (now - lookedAt)
+  ;[idleLooks, wanted, lookedAt] = [isIdle ? idleLooks + 1 : 0, wants, now]
+  if (idleLooks === MOST_IDLE_LOOKS) giveUp()
 }, LOOK_MS).unref()
 
-// The runner itself may take longer than any file.
-if (process.env.NODE_TEST_CONTEXT !== undefined) setTimeout(giveUp, FILE_LIMIT_MS).unref()
+/** Who is new since the last look counts with all that it wanted; what has ended meanwhile, a process or a thread, does not count. */
+function sinceThen(wants: ReadonlyMap<number, number>): number {
+  return [...wants].reduce((sum, [pid, ms]) => sum + Math.max(0, ms - (wanted.get(pid) ?? 0)), 0)
+}
 
 function giveUp(): void {
   const open = process.getActiveResourcesInfo().join(', ')
-  console.error(`${process.argv[1]} did not end in ${FILE_LIMIT_MS / 1000} s; still open: ${open}`)
+  const seconds = (MOST_IDLE_LOOKS * LOOK_MS) / 1000
+  console.error(`${process.argv[1] ?? 'the run'} has done nothing for ${seconds} s, and has not ended; still open: ${open}`)
   process.exit(1)
 }
