@@ -1,5 +1,5 @@
 // When an athlete parts from a vendor the calls that were made for them keep counting, but no longer say for whom. A closure of a
-// token's own pool (quota_terms) names the athlete too; it ends within the hour, and goes with the next lesson.
+// token's own pool (quota_learned) names the athlete too; it ends within the hour, and goes with the next lesson.
 import { loadEraser } from '../db/db.ts'
 
 export const quotaEraser = loadEraser(new URL('eraser.sql', import.meta.url), {

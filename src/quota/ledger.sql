@@ -1,15 +1,15 @@
 -- name: take
 -- One round trip: see quota_take in the migration for what it does and in which order.
-select quota_take($id, $vendor, $athleteId, $endpoint, $callClass, $terms, $now, $busyUntil, $counters::text::quota_counter[]) as answer
+select quota_take($id, $vendor, $athleteId, $endpoint, $callClass, $learned, $now, $busyUntil, $counters::text::quota_counter[]) as answer
 
 -- name: end
 select quota_end($id, $vendor, $answeredAt, $outcome, $status, $moves::text::quota_move[]) as answer
 
 -- name: swapLearned
-update quota_terms set terms = $to where vendor = $vendor and terms = $from returning terms as learned
+update quota_learned set learned = $to where vendor = $vendor and learned = $from returning learned
 
 -- name: learned
-select terms as learned from quota_terms where vendor = $vendor
+select learned from quota_learned where vendor = $vendor
 
 -- name: windows
 -- The counters of the windows that began since then.

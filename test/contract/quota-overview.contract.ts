@@ -78,7 +78,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       await database.close()
     })
     beforeEach(async () => {
-      for (const table of ['api_requests', 'quota_window', 'quota_terms', 'quota_turn', 'athlete'])
+      for (const table of ['api_requests', 'quota_window', 'quota_learned', 'quota_turn', 'athlete'])
         await database.query(`delete from ${table}`)
       clock = new VirtualClock(START)
       const newId = idMaker(clock, secure())

@@ -52,7 +52,7 @@ const pglite = (): Promise<BudgetRig> =>
   Promise.resolve({
     budget: clock => new LedgerBudget({ database, clock }),
     forget: async () => {
-      await database.script('delete from api_requests; delete from quota_window; delete from quota_terms')
+      await database.script('delete from api_requests; delete from quota_window; delete from quota_learned')
     },
     close: () => Promise.resolve(),
   })

@@ -173,7 +173,7 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
         const bo = await another(the, process, 2)
         await the.database.query("update connection set status = 'needs_reauth' where athlete_id = $1", [disconnected])
         const due = new Date(the.clock.now())
-        await the.database.query("insert into stream_trouble (vendor, failures, probe_at) values ('strava', 5, $1)", [due])
+        await the.database.query("insert into circuit_breaker (vendor, failures, probe_at) values ('strava', 5, $1)", [due])
         // As the operator rings, for everybody.
         await process.start()
         await process.streams.backfill()
@@ -193,11 +193,11 @@ export function streamsBackfillContract(name: string, open: () => Promise<Databa
         await the.connect(process)
         await drained(process, 0)
         const due = new Date(the.clock.now())
-        await the.database.query("insert into stream_trouble (vendor, failures, probe_at) values ('strava', 5, $1)", [due])
+        await the.database.query("insert into circuit_breaker (vendor, failures, probe_at) values ('strava', 5, $1)", [due])
         await process.start()
         await the.clock.sleep(2 * MINUTE_MS)
         const [{ probeAt } = { probeAt: null }] = await the.database.query<{ probeAt: Date }>(
-          'select probe_at as "probeAt" from stream_trouble',
+          'select probe_at as "probeAt" from circuit_breaker',
         )
         assert.deepEqual(probeAt, due)
         await the.untilAll(FINAL)

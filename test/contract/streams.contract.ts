@@ -70,7 +70,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         void slots.use(() => held.promise)
         assert.equal((await process.streams.fetchLive(before.id)).outcome, 'refused')
         assert.deepEqual(await the.row(before.id), before)
-        assert.deepEqual(await the.database.query('select 1 from stream_trouble'), [])
+        assert.deepEqual(await the.database.query('select 1 from circuit_breaker'), [])
         held.resolve()
         assert.equal((await process.streams.fetchLive(before.id)).outcome, 'success')
       })

@@ -54,7 +54,7 @@ describe('the budget when its servers fail', () => {
     await fresh.drop()
   })
   beforeEach(async () => {
-    await database.script('truncate api_requests, quota_window, quota_terms')
+    await database.script('truncate api_requests, quota_window, quota_learned')
     // Each test begins in the middle of a window, away from the guard bands.
     clock.advance(QUARTER_MS - ((clock.now() + QUARTER_MS / 2) % QUARTER_MS))
     clock.leastDeadlineMs = PATIENT_MS

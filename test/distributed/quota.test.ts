@@ -48,7 +48,7 @@ async function postgres(): Promise<BudgetRig & { url: string }> {
     url,
     budget: clock => new LedgerBudget({ database, clock }),
     forget: async () => {
-      await database.script('delete from api_requests; delete from quota_window; delete from quota_terms')
+      await database.script('delete from api_requests; delete from quota_window; delete from quota_learned')
     },
     close: async () => {
       await database.close()

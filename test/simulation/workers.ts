@@ -194,7 +194,7 @@ export async function sharedWorld(database: Database, scene: Scene, athletes: nu
   const { clock, random, vendor } = loneWorld(scene)
   const newId = idMaker(clock, random)
   const ids = Array.from({ length: athletes }, newId)
-  await database.script('truncate api_requests, quota_window, quota_terms, quota_turn')
+  await database.script('truncate api_requests, quota_window, quota_learned, quota_turn')
   // The same seed makes the same athletes again.
   const athlete = "insert into athlete (id, name, created_at) values ($1, 'Ada', now()) on conflict do nothing"
   for (const id of ids) await database.query(athlete, [id])
