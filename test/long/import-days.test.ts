@@ -2,12 +2,12 @@
 import { describe, test } from 'node:test'
 import { worlds } from '../contract/imports-fixture.ts'
 import { assertPausesOfDays, assertThrifty, journey, optionsOf } from '../simulation/import-journey.ts'
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 
 const STRAVA = { limits: [100, 1000], liveReserve: 100, activities: 4_100 } as const
 
 describe('a history of 847', () => {
-  const world = worlds(openMemory)
+  const world = worlds(openMigrated)
   test('takes 95 calls of every window when nothing is left to others', { timeout: 600_000 }, async t => {
     const scene = { limits: [100, 10_000], liveReserve: 100, activities: 847, backfillYield: 0 } as const
     const the = await world({ activities: scene.activities, ...optionsOf(scene) })
@@ -16,7 +16,7 @@ describe('a history of 847', () => {
 })
 
 describe('a history of 4,100', () => {
-  const world = worlds(openMemory)
+  const world = worlds(openMigrated)
   for (const backfillYield of [20, 0]) {
     test(`comes within the fewest days and windows: a yield of ${backfillYield}`, { timeout: 1_800_000 }, async t => {
       const scene = { ...STRAVA, backfillYield }

@@ -3,7 +3,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worlds } from '../contract/imports-fixture.ts'
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import type { Allowance } from './import-allowance.ts'
 import { assertPausesOfDays, assertThrifty, journey, optionsOf } from './import-journey.ts'
 
@@ -31,7 +31,7 @@ const SCENES: readonly Scene[] = [
 ]
 
 describe('an import within its allowance', () => {
-  const world = worlds(openMemory)
+  const world = worlds(openMigrated)
   for (const { title, activities, windows, ...allowance } of SCENES) {
     test(title, async t => {
       const the = await world({ activities, ...optionsOf(allowance) })

@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { streamWorlds } from '../contract/streams-fixture.ts'
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 
 const ACTIVITIES = 700
 /** So that the quarters alone bind. */
@@ -11,7 +11,7 @@ const LIMITS = { read: [100, 10_000], overall: [200, 20_000] } as const
 const PER_WINDOW = 75
 
 describe('the streams of a long history', () => {
-  const world = streamWorlds(openMemory)
+  const world = streamWorlds(openMigrated)
   test(`${ACTIVITIES} activities take ${PER_WINDOW} calls of every window until they are done`, async () => {
     const the = await world({ activities: ACTIVITIES, limits: LIMITS })
     const process = the.process()
