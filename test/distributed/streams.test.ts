@@ -1,4 +1,4 @@
-// The promises of streams on PostgreSQL, among real processes, and without their Redis.
+// Streams on PostgreSQL: who claims and who shares, real processes, and what happens without their Redis.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { migrate, openPostgres, type Database } from '../../src/db/db.ts'
@@ -10,10 +10,8 @@ import { lockContract } from '../contract/lock.contract.ts'
 import { rowLocks } from '../contract/lock-rows.ts'
 import { streamLifecycleContract } from '../contract/stream-lifecycle.contract.ts'
 import { streamsBackfillContract } from '../contract/streams-backfill.contract.ts'
-import { streamsOnDemandContract } from '../contract/streams-on-demand.contract.ts'
 import { streamsGarminContract } from '../contract/streams-garmin.contract.ts'
 import { streamsClaimContract } from '../contract/streams-claim.contract.ts'
-import { streamsContract } from '../contract/streams.contract.ts'
 import { startProgram } from '../programs/child.ts'
 import { startRedis } from '../servers/redis.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
@@ -26,14 +24,7 @@ const fresh = freshDatabase()
 after(() => fresh.drop())
 const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock: new SystemClock() })
 
-for (const contract of [
-  streamLifecycleContract,
-  streamsContract,
-  streamsClaimContract,
-  streamsBackfillContract,
-  streamsOnDemandContract,
-  streamsGarminContract,
-])
+for (const contract of [streamLifecycleContract, streamsClaimContract, streamsBackfillContract, streamsGarminContract])
   contract('postgres', open)
 
 lockContract('rows, postgres', async () => await rowLocks(await open()))
