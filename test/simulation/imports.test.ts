@@ -1,5 +1,5 @@
 // Histories of every length in the smallest possible number of windows: within one, over several, over days. Strava's own limits for a
-// long history, and 95 calls a window, are in test/long/import-days.test.ts; here a smaller vendor makes days of a shorter one.
+// long history, and 95 calls a window, are in test/long/import-days.test.ts; here histories are shorter, and a smaller vendor makes days.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worlds } from '../contract/imports-fixture.ts'
@@ -27,7 +27,7 @@ const SCENES: readonly Scene[] = [
     backfillYield: 0,
     windows: 1,
   },
-  { title: '847 activities take 75 calls of every window', activities: 847, ...QUARTERS_ONLY, backfillYield: 20 },
+  { title: '320 activities take 75 calls of every window', activities: 320, ...QUARTERS_ONLY, backfillYield: 20 },
 ]
 
 describe('an import within its allowance', () => {
