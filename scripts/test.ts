@@ -1,6 +1,6 @@
 // `npm test`, `npm run test:fast` and `npm run test:long`: runs every step, says in a line how each went, and ends with 0 only
-// if everything ran and passed. What can be seen without running anything comes first. A later step is run also after a failed
-// one, but without its servers nothing is: half a run looks too much like a whole one.
+// if everything ran and passed. Steps run side by side, so that no processor waits for another's. A later step is run also after a
+// failed one, but without its servers nothing is: half a run looks too much like a whole one.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
@@ -40,10 +40,11 @@ const MINUTE_MS = 60_000
 // One process each, side by side: starting the embedded store anew for every file took longer than the tests themselves.
 const UNIT: TestRun = { groups: ['unit', 'tidy'], concurrency: 1, needsServers: false, silenceMs: 30 * MINUTE_MS }
 const CONTRACT: TestRun = { ...UNIT, groups: ['contract'] }
-// Three at a time: a file keeps a processor, a process or a browser of its own busy, but many of them mostly wait.
+const SIMULATION: TestRun = { ...UNIT, groups: ['simulation'] }
+// Two at a time beside the simulation, which keeps a processor busy: these mostly wait, for a server, a process or a browser.
 const WITH_SERVERS: TestRun = {
-  groups: ['simulation', 'distributed', 'e2e', 'browser'],
-  concurrency: 3,
+  groups: ['distributed', 'e2e', 'browser'],
+  concurrency: 2,
   needsServers: true,
   silenceMs: 30 * MINUTE_MS,
 }
@@ -54,6 +55,8 @@ const environment = {
   PATH: `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH}`,
   // Each test file is a process of its own, and most load the same modules.
   NODE_COMPILE_CACHE: resolve('node_modules/.cache/paceline/compiled'),
+  // test/runs.ts: how many cases properties try.
+  ...(process.argv[2] === 'long' && { PACELINE_TEST_LONG: '1' }),
 }
 const children = new Set<ChildProcess>()
 let isInterrupted = false
@@ -73,11 +76,8 @@ async function main(mode: string | undefined): Promise<number> {
     if (missing.length > 0) return conclude(missing)
   }
   const complaints = [
-    ...(await step('types', () => command('tsc', ['-p', '.']))),
-    ...(await step('format', () => command('oxfmt', ['--check']))),
-    ...(await step('lint', () => command('oxlint', []))),
-    ...(await step('unit, tidy and contract tests', hermetic)),
-    ...(mode === 'fast' ? [] : await step('simulation, distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS))),
+    ...(await withoutServers()),
+    ...(mode === 'fast' ? [] : await withServers()),
     ...(mode === 'long' ? await step('long tests', () => nodeTest(LONG)) : []),
     ...(mode === 'long' ? await step('audit', audit) : []),
   ]
@@ -120,8 +120,29 @@ function begun<C extends ChildProcess>(child: C): C {
   return child
 }
 
-async function hermetic(): Promise<Complaints> {
-  const found = await Promise.all([nodeTest(UNIT), nodeTest(CONTRACT, { aside: true })])
+async function withoutServers(): Promise<Complaints> {
+  const found = await Promise.all([
+    looks(),
+    step('contract tests', () => nodeTest(CONTRACT, { aside: true })),
+    step('unit and tidy tests', () => nodeTest(UNIT)),
+  ])
+  return found.flat()
+}
+
+/** What can be seen without running anything. */
+async function looks(): Promise<Complaints> {
+  return [
+    ...(await step('types', () => command('tsc', ['-p', '.']))),
+    ...(await step('format', () => command('oxfmt', ['--check']))),
+    ...(await step('lint', () => command('oxlint', []))),
+  ]
+}
+
+async function withServers(): Promise<Complaints> {
+  const found = await Promise.all([
+    step('simulation tests', () => nodeTest(SIMULATION, { aside: true })),
+    step('distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS)),
+  ])
   return found.flat()
 }
 
@@ -163,6 +184,8 @@ function filesOf({ groups }: TestRun): { files: readonly string[]; complaints: C
 }
 
 const nodeTestFlags = (run: TestRun): readonly string[] => [
+  // In MB. The default keeps the collector busy for a tenth of a run: tests make much that they soon drop.
+  '--max-semi-space-size=64',
   '--import=./test/servers/watchdog.ts',
   '--test',
   run.concurrency === 1 ? '--test-isolation=none' : `--test-concurrency=${run.concurrency}`,

@@ -8,6 +8,7 @@ import * as fc from 'fast-check'
 import { configurationReference, loadConfig, readConfig } from './config.ts'
 import type { Environment } from './config.ts'
 import { PacelineError } from './kernel/errors.ts'
+import { runs } from '../test/runs.ts'
 
 function problemsOf(environment: Environment): readonly string[] {
   try {
@@ -276,7 +277,7 @@ test('no environment makes it throw anything but PACE_CONFIG', () => {
     fc.property(fc.array(fc.tuple(anyName, anyValue), { maxLength: 12 }), pairs => {
       problemsOf(Object.fromEntries(pairs))
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(300, 1_000) },
   )
 })
 

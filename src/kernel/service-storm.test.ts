@@ -7,8 +7,9 @@ import { VirtualClock } from './clock.ts'
 import { pairs } from './lifecycle.ts'
 import { between, type Random, seeded } from './random.ts'
 import { type Service, service, serviceGroup, serviceLifecycle, type ServiceState, type ServiceWork } from './service.ts'
+import { runs } from '../../test/runs.ts'
 
-const SEEDS = 50
+const SEEDS = runs(20, 50)
 const CALLERS = 5
 const CALLS_EACH = 40
 

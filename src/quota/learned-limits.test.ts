@@ -16,6 +16,7 @@ import {
   type Sent,
   type LearnedLimits,
 } from './learned-limits.ts'
+import { runs } from '../../test/runs.ts'
 
 const [QUARTER, DAY, GUARD] = [900_000, 86_400_000, 3_000]
 const MIDNIGHT = Date.UTC(2026, 10, 16)
@@ -76,7 +77,7 @@ test('a certain count speaks of the window whichever clock within the guard band
       if (!isCertain(quarter, call)) return
       assert.equal(windowIdAt(quarter, takenAt + one), windowIdAt(quarter, call.answeredAt + other))
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(800, 2_000) },
   )
 })
 

@@ -6,6 +6,7 @@ import { spareOf, windowIdAt, type QuotaSettings } from './meters.ts'
 import type { Refused, PermitNeed } from './permit.ts'
 import { latest, planFor, refusedBy, remainingOf, type Plan } from './plan.ts'
 import { NOTHING_LEARNED, type LearnedLimits } from './learned-limits.ts'
+import { runs } from '../../test/runs.ts'
 
 const [QUARTER, DAY, GUARD] = [900_000, 86_400_000, 3_000]
 const MIDNIGHT = Date.UTC(2026, 10, 16)
@@ -80,7 +81,7 @@ test('wherever within the guard band a call arrives, and whenever until it is pl
       const names = counters.map(({ meter, windowId }) => `${meter.poolKey} ${meter.window} ${windowId}`)
       assert.equal(new Set(names).size, names.length)
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(400, 1_000) },
   )
 })
 
@@ -94,7 +95,7 @@ test('a plan is the same throughout the span that it says it is right for, and a
       assert.deepEqual(planned(which, other), plan)
       for (const outside of [plan.from - 1, plan.until]) assert.notDeepEqual(planned(which, outside).counters, plan.counters)
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(400, 1_000) },
   )
 })
 
@@ -122,7 +123,7 @@ test('until its span ends a plan stays right, also while a reserve decays, a clo
         assert.deepEqual([later.counters, later.singleFile, later.until], [counters, singleFile, until])
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: runs(1_000, 3_000) },
   )
 })
 
@@ -206,7 +207,7 @@ test('a refusal names a full counter and a later time; without a full one there 
       assert(answer.resetAt > now && Number.isInteger(answer.resetAt))
       assert(full.some(({ meter }) => meter.pool === answer.pool && meter.window === answer.window))
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(400, 1_000) },
   )
 })
 
@@ -238,7 +239,7 @@ test('when a reserve is said to have decayed, ten calls more have, or all', () =
       assert(windowIdAt(day.meter, answer?.resetAt ?? 0) === day.windowId, 'the same day')
       assert(then === Math.max(0, before - 10) || then === Math.max(0, before - 11), `${before} ${then}`)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(800, 2_000) },
   )
 })
 

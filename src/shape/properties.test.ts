@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { recording, type Recording } from '../../test/recording.ts'
 import { SHAPE_VERSION, shapeOf, type Shape, type ShapeChannels } from './shape.ts'
+import { runs } from '../../test/runs.ts'
 
 const stretch = fc.record({
   seconds: fc.integer({ min: 5, max: 500 }),
@@ -29,7 +30,7 @@ test('segments follow each other from the first sample to the last and add up to
       const metres = segments.reduce((sum, { distanceMeters }) => sum + (distanceMeters ?? 0), 0)
       assert(Math.abs(metres - (channels.distance.at(-1) ?? 0)) < 0.11)
     }),
-    { numRuns: 80 },
+    { numRuns: runs(40, 80) },
   )
 })
 
@@ -84,7 +85,7 @@ test('a run without one of its channels loses only what is read from that channe
       for (const part of Object.keys(whole) as (keyof Shape)[])
         if (!READ_FROM[key].includes(part)) assert.deepEqual(less[part], whole[part], `${part} without ${key}`)
     }),
-    { numRuns: 100 },
+    { numRuns: runs(40, 100) },
   )
 })
 
@@ -96,7 +97,7 @@ test('without the heart, the power or the steps a run has the same segments, but
       const { [key as 'watts']: _, ...others } = channels
       assert.deepEqual(bare(shapeOf({ sport: 'Run', channels: others })), bare(shapeOf({ sport: 'Run', channels })))
     }),
-    { numRuns: 60 },
+    { numRuns: runs(30, 60) },
   )
 })
 
@@ -128,7 +129,7 @@ test('whatever the channels hold, nothing throws and everything is JSON', () => 
       assert.deepEqual(JSON.parse(JSON.stringify(shape)), shape)
       assert(shape.confidence >= 0 && shape.confidence <= 1 && shape.version === SHAPE_VERSION && shape.sentence !== '')
     }),
-    { numRuns: 400 },
+    { numRuns: runs(150, 400) },
   )
 })
 

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { SystemClock, VirtualClock } from '../kernel/clock.ts'
 import { connect, type OAuthSession } from './oauth-client.ts'
 import { openSimulator, VENDORS, type Simulator, type SimulatorOptions, type VendorName } from './simulator.ts'
+import { runs } from '../../test/runs.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12)
 const DAY_MS = 86_400_000
@@ -240,7 +241,7 @@ test('whatever is asked, there is an answer', async () => {
       assert(answer.status < 500, `${method} ${url.href} answered ${answer.status}`)
       simulator.control.clearFaults()
     }),
-    { numRuns: 600 },
+    { numRuns: runs(200, 600) },
   )
   await simulator.close()
 })

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { inspect, promisify } from 'node:util'
 import * as fc from 'fast-check'
 import { openLog, type Log } from './log.ts'
+import { runs } from '../../test/runs.ts'
 
 function record(pretty = false): { log: Log; lines: string[] } {
   const lines: string[] = []
@@ -118,7 +119,7 @@ test('a secret in a text never comes out, however it is dressed and carried', ()
       assert.equal(lines.length, 1)
       assert.doesNotMatch(lines.join(), new RegExp(MARK))
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(500, 1_500) },
   )
 })
 
@@ -143,6 +144,6 @@ test('a secret under a telling name never comes out, at any depth, from fields, 
       assert.equal(lines.length, 3)
       assert.doesNotMatch(lines.join(), new RegExp(MARK))
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 500) },
   )
 })

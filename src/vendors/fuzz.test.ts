@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { judge, openVendor, rateReport, vendorNames, type VendorRequest } from './vendors.ts'
+import { runs } from '../../test/runs.ts'
 
 const OWN = { clientId: 'c', clientSecret: 's' }
 const [strava, garmin, oura] = [openVendor('strava', OWN), openVendor('garmin', OWN), openVendor('oura', OWN)]
@@ -165,7 +166,7 @@ function checkReading(
 test('reading gives a value of its union, whatever comes', () => {
   fc.assert(
     fc.property(response, given => requests.forEach(request => checkReading(request, given))),
-    { numRuns: 500 },
+    { numRuns: runs(200, 500) },
   )
 })
 
@@ -180,7 +181,7 @@ test('judging gives a value of its union, whatever comes, and never a time to re
         if ('reason' in verdict) assert(verdict.reason.length > 0 && verdict.reason.length <= 200)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 500) },
   )
 })
 
@@ -193,7 +194,7 @@ test('a report holds counts, whatever the headers say', () => {
           assert(windowSeconds > 0 && limit > 0 && used >= 0 && [windowSeconds, limit, used].every(Number.isInteger))
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 500) },
   )
 })
 
@@ -213,7 +214,7 @@ test('a webhook’s body and headers give a value, whatever they are', () => {
         assert(['proven', 'refused'].includes(proof.outcome))
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200, 500) },
   )
 })
 

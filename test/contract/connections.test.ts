@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { connectionsContract } from './connections.contract.ts'
 
-connectionsContract('pglite', openMemory)
+connectionsContract('pglite', openMigrated)

@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { importLifecycleContract } from './import-lifecycle.contract.ts'
 
-importLifecycleContract('pglite', openMemory)
+importLifecycleContract('pglite', openMigrated)

@@ -1,5 +1,5 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { lockContract } from './lock.contract.ts'
 import { rowLocks } from './lock-rows.ts'
 
-lockContract('rows, pglite', async () => await rowLocks(await openMemory()))
+lockContract('rows, pglite', async () => await rowLocks(await openMigrated()))

@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { quotaOverviewContract } from './quota-overview.contract.ts'
 
-quotaOverviewContract('pglite', openMemory)
+quotaOverviewContract('pglite', openMigrated)

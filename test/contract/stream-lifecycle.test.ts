@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { streamLifecycleContract } from './stream-lifecycle.contract.ts'
 
-streamLifecycleContract('pglite', openMemory)
+streamLifecycleContract('pglite', openMigrated)

@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { streamsGarminContract } from './streams-garmin.contract.ts'
 
-streamsGarminContract('pglite', openMemory)
+streamsGarminContract('pglite', openMigrated)

@@ -1,13 +1,8 @@
+// Claims, leases and turns. What only behaves is in test/simulation, and on PostgreSQL in test/long.
 import { after } from 'node:test'
 import { openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { importLifecycleContract } from '../contract/import-lifecycle.contract.ts'
-import { importsRegressionsContract } from '../contract/imports-regressions.contract.ts'
-import { importsGarminContract } from '../contract/imports-garmin.contract.ts'
-import { importsPollingContract } from '../contract/imports-polling.contract.ts'
-import { importsVendorsContract } from '../contract/imports-vendors.contract.ts'
-import { importsLaterContract } from '../contract/imports-later.contract.ts'
-import { importsFailuresContract } from '../contract/imports-failures.contract.ts'
 import { importsContract } from '../contract/imports.contract.ts'
 import { freshDatabase } from './fresh-database.ts'
 
@@ -15,14 +10,4 @@ const fresh = freshDatabase()
 after(() => fresh.drop())
 
 const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock: new SystemClock() })
-const contracts = [
-  importLifecycleContract,
-  importsContract,
-  importsFailuresContract,
-  importsLaterContract,
-  importsVendorsContract,
-  importsGarminContract,
-  importsPollingContract,
-  importsRegressionsContract,
-]
-for (const contract of contracts) contract('postgres', open)
+for (const contract of [importLifecycleContract, importsContract]) contract('postgres', open)

@@ -1,4 +1,4 @@
-// The promises of streams on PostgreSQL, among real processes, and without their Redis.
+// Streams on PostgreSQL: who claims and who shares, real processes, and what happens without their Redis.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { migrate, openPostgres, type Database } from '../../src/db/db.ts'
@@ -10,11 +10,10 @@ import { lockContract } from '../contract/lock.contract.ts'
 import { rowLocks } from '../contract/lock-rows.ts'
 import { streamLifecycleContract } from '../contract/stream-lifecycle.contract.ts'
 import { streamsBackfillContract } from '../contract/streams-backfill.contract.ts'
-import { streamsOnDemandContract } from '../contract/streams-on-demand.contract.ts'
 import { streamsGarminContract } from '../contract/streams-garmin.contract.ts'
 import { streamsClaimContract } from '../contract/streams-claim.contract.ts'
-import { streamsContract } from '../contract/streams.contract.ts'
 import { startProgram } from '../programs/child.ts'
+import { runs } from '../runs.ts'
 import { startRedis } from '../servers/redis.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
 import { startSmallVendor, type SmallVendor } from '../small-vendor.ts'
@@ -29,14 +28,7 @@ const fresh = freshDatabase()
 after(() => fresh.drop())
 const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock: new SystemClock() })
 
-for (const contract of [
-  streamLifecycleContract,
-  streamsContract,
-  streamsClaimContract,
-  streamsBackfillContract,
-  streamsOnDemandContract,
-  streamsGarminContract,
-])
+for (const contract of [streamLifecycleContract, streamsClaimContract, streamsBackfillContract, streamsGarminContract])
   contract('postgres', open)
 
 lockContract('rows, postgres', async () => await rowLocks(await open()))
@@ -58,6 +50,8 @@ lockContract('Redis', async () => {
   }
 })
 
+const ACTIVITIES = runs(400, 1_000)
+
 describe('streams among real processes', () => {
   let vendor: SmallVendor
   let url: string
@@ -75,20 +69,20 @@ describe('streams among real processes', () => {
   const states = async (): Promise<unknown> =>
     await database.query('select stream_fetch_status as status, count(*) as count from activity group by 1 order by 1')
 
-  test('eight processes claim a thousand activities, and each is fetched once', async () => {
-    await athleteWith(database, new SystemClock(), 1_000)
+  test(`eight processes claim ${ACTIVITIES} activities, and each is fetched once`, async () => {
+    await athleteWith(database, new SystemClock(), ACTIVITIES)
     const programs = Array.from({ length: 8 }, () => startProgram('streamer', url, vendor.url))
     for (const program of programs) assert.equal(await program.line(), 'ready')
     for (const program of programs) program.write('go\n')
     const ends = await Promise.all(programs.map(program => program.rest()))
     const outcomes = ends.map(({ lines }) => JSON.parse(lines[0] ?? '{}') as Record<string, number>)
     const total = (outcome: string): number => outcomes.reduce((sum, one) => sum + (one[outcome] ?? 0), 0)
-    assert.deepEqual([total('success'), total('lost')], [1_000, 7_000])
-    assert.equal(vendor.asked.length, 1_000)
-    assert.equal(new Set(vendor.asked).size, 1_000)
-    assert.deepEqual(await states(), [{ status: 'success', count: 1_000 }])
+    assert.deepEqual([total('success'), total('lost')], [ACTIVITIES, 7 * ACTIVITIES])
+    assert.equal(vendor.asked.length, ACTIVITIES)
+    assert.equal(new Set(vendor.asked).size, ACTIVITIES)
+    assert.deepEqual(await states(), [{ status: 'success', count: ACTIVITIES }])
     const [stored] = await database.query('select count(*) as count from activity_stream')
-    assert.deepEqual(stored, { count: 1_000 })
+    assert.deepEqual(stored, { count: ACTIVITIES })
   })
 
   test('a process that is killed while it fetches leaves rows that are freed and fetched again', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openPglite } from '../../src/db/db.ts'
 import { startProgram } from '../programs/child.ts'
 import { killRounds } from '../programs/kill-rounds.ts'
-import { openMemory, prepareFolder, testFolder } from '../stores.ts'
+import { makeFolder, openMemory, prepareFolder, testFolder } from '../stores.ts'
 
 describe('the embedded store on disk', () => {
   const folder = testFolder()
@@ -53,7 +53,7 @@ describe('the embedded store on disk', () => {
   test('a folder that the store makes is for its owner only', async () => {
     const inner = testFolder()
     const made = join(inner.path, 'a', 'b')
-    await prepareFolder(made)
+    await makeFolder(made)
     assert.deepEqual([statSync(join(inner.path, 'a')).mode & 0o777, statSync(made).mode & 0o777], [0o700, 0o700])
     inner.remove()
   })
@@ -61,7 +61,7 @@ describe('the embedded store on disk', () => {
   test('a folder that was there and open to all is closed to others', async () => {
     const inner = testFolder()
     mkdirSync(join(inner.path, 'data', 'store'), { recursive: true, mode: 0o755 })
-    await prepareFolder(join(inner.path, 'data'))
+    await makeFolder(join(inner.path, 'data'))
     const modes = ['data', 'data/store'].map(name => statSync(join(inner.path, name)).mode & 0o777)
     assert.deepEqual(modes, [0o700, 0o700])
     inner.remove()

@@ -4,13 +4,13 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { DETAIL, worlds } from '../contract/imports-fixture.ts'
 import { DAY_MS } from '../durations.ts'
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 
 const STREAMS = /^\/activities\/(\d+)\/streams$/
 const ACTIVITIES = 60
 
 describe('an import beside streams', () => {
-  const world = worlds(openMemory)
+  const world = worlds(openMigrated)
   test('recent streams go before details, and details before older streams', async () => {
     const the = await world({
       activities: ACTIVITIES,

@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { importsContract } from '../contract/imports.contract.ts'
 
-importsContract('pglite', openMemory)
+importsContract('pglite', openMigrated)

@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { importsFailuresContract } from '../contract/imports-failures.contract.ts'
 
-importsFailuresContract('pglite', openMemory)
+importsFailuresContract('pglite', openMigrated)

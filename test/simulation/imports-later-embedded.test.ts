@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { importsLaterContract } from '../contract/imports-later.contract.ts'
 
-importsLaterContract('pglite', openMemory)
+importsLaterContract('pglite', openMigrated)

@@ -1,4 +1,4 @@
 import { importsRegressionsContract } from '../contract/imports-regressions.contract.ts'
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 
-importsRegressionsContract('pglite', openMemory)
+importsRegressionsContract('pglite', openMigrated)

@@ -1,9 +1,9 @@
 // Histories of every length in the smallest possible number of windows: within one, over several, over days. Strava's own limits for a
-// long history, and 95 calls a window, are in test/long/import-days.test.ts; here a smaller vendor makes days of a shorter one.
+// long history, and 95 calls a window, are in test/long/import-days.test.ts; here histories are shorter, and a smaller vendor makes days.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worlds } from '../contract/imports-fixture.ts'
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import type { Allowance } from './import-allowance.ts'
 import { assertPausesOfDays, assertThrifty, journey, optionsOf } from './import-journey.ts'
 
@@ -27,11 +27,11 @@ const SCENES: readonly Scene[] = [
     backfillYield: 0,
     windows: 1,
   },
-  { title: '847 activities take 75 calls of every window', activities: 847, ...QUARTERS_ONLY, backfillYield: 20 },
+  { title: '320 activities take 75 calls of every window', activities: 320, ...QUARTERS_ONLY, backfillYield: 20 },
 ]
 
 describe('an import within its allowance', () => {
-  const world = worlds(openMemory)
+  const world = worlds(openMigrated)
   for (const { title, activities, windows, ...allowance } of SCENES) {
     test(title, async t => {
       const the = await world({ activities, ...optionsOf(allowance) })

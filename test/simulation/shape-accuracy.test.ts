@@ -8,6 +8,7 @@ import { channelsOf, STREAM_KEYS } from '../../src/simulator/strava/streams.ts'
 import type { WorkoutKind } from '../../src/simulator/world/workout-plans.ts'
 import { World } from '../../src/simulator/world/world.ts'
 import type { Workout as SimulatedWorkout } from '../../src/simulator/world/workouts.ts'
+import { runs } from '../runs.ts'
 import { scoreOf, total, type Score, type Timed } from './shape-score.ts'
 import { intervalRide, intervalRun, progression, roadRide, steadyRun, type Workout } from './shape-workouts.ts'
 
@@ -26,9 +27,10 @@ function truthOf({ steps, kind }: SimulatedWorkout): Timed[] {
 
 const keys = new Set<string>(STREAM_KEYS)
 
+const world = new World({ seed: 11, beginsAt: Date.UTC(2026, 9, 1), bigIds: false })
+for (let athlete = 0; athlete < 5; athlete++) world.addAthlete({ activities: 200, nights: 0, broken: 0 })
+
 function simulated(count: number, ...kinds: WorkoutKind[]): Workout[] {
-  const world = new World({ seed: 11, beginsAt: Date.UTC(2026, 9, 1), bigIds: false })
-  for (let athlete = 0; athlete < 5; athlete++) world.addAthlete({ activities: 200, nights: 0, broken: 0 })
   return [...world.workouts.values()]
     .filter(({ kind, isManual }) => kinds.includes(kind) && !isManual)
     .slice(0, count)
@@ -76,7 +78,7 @@ test('a score counts an edge that is six seconds off as missed, and what nobody 
 })
 
 test("the simulator's track and tempo sessions are found", () => {
-  isFound(simulated(130, 'intervals', 'tempo'), 130)
+  isFound(simulated(runs(60, 130), 'intervals', 'tempo'), runs(60, 130))
 })
 
 test("the simulator's hill repeats are found, the doubtful ones among them by their likeness to the others", () => {
@@ -88,11 +90,11 @@ test("the simulator's lengths in the pool are found by their rests", () => {
 })
 
 test('rough interval runs are found: by time and by distance, pyramids, strides, with jogged, walked and standing rests', () => {
-  isFound(made(200, 20_000, intervalRun), 200)
+  isFound(made(runs(100, 200), 20_000, intervalRun), runs(100, 200))
 })
 
 test('intervals by power are found', () => {
-  isFound(made(60, 30_000, intervalRide), 60)
+  isFound(made(runs(30, 60), 30_000, intervalRide), runs(30, 60))
 })
 
 test("what the simulator's athletes ran and rode steadily has no intervals", () => {
@@ -101,7 +103,7 @@ test("what the simulator's athletes ran and rode steadily has no intervals", () 
 
 test('steady runs have no intervals, flat or hilly, with red lights and pauses', () => {
   isSteady(
-    [0, 0.03, 0.07].flatMap((climb, index) => made(40, 40_000 + 1000 * index, seed => steadyRun(seed, climb))),
+    [0, 0.03, 0.07].flatMap((climb, index) => made(runs(20, 40), 40_000 + 1000 * index, seed => steadyRun(seed, climb))),
     0.02,
   )
 })

@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { streamsBackfillContract } from '../contract/streams-backfill.contract.ts'
 
-streamsBackfillContract('pglite', openMemory)
+streamsBackfillContract('pglite', openMigrated)

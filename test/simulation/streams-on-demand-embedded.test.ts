@@ -1,4 +1,4 @@
-import { openMemory } from '../stores.ts'
+import { openMigrated } from '../stores.ts'
 import { streamsOnDemandContract } from '../contract/streams-on-demand.contract.ts'
 
-streamsOnDemandContract('pglite', openMemory)
+streamsOnDemandContract('pglite', openMigrated)
