@@ -6,8 +6,9 @@ import type { ImportView } from '../src/imports/imports.ts'
 import type { ImportStatus } from '../src/imports/job-lifecycle.ts'
 import { IMPORT_BELL } from '../src/imports/worker.ts'
 import type { VirtualClock } from '../src/kernel/clock.ts'
+import { DAY_MS } from './durations.ts'
 import { PUBLIC_URL, type Given } from './rooms.ts'
-import { World, type Process, type WorldBase } from './world.ts'
+import { LONGEST_MS, World, type Process, type WorldBase } from './world.ts'
 
 export type { Process } from './world.ts'
 
@@ -75,7 +76,9 @@ export class ImportWorld extends World {
   /** Runs until the newest import is in one of these states. */
   async until(process: Process, statuses: readonly ImportStatus[], athleteId = this.athleteId): Promise<ImportView> {
     const newest = 'select status from import_jobs where athlete_id = $1 order by id desc limit 1'
+    const giveUpAt = this.clock.now() + LONGEST_MS
     for (;;) {
+      assert(this.clock.now() < giveUpAt, `no import was ${statuses.join(' or ')} for ${LONGEST_MS / DAY_MS} days`)
       const [job] = await this.database.query<{ status: ImportStatus }>(newest, [athleteId])
       if (job !== undefined && statuses.includes(job.status)) return await this.newest(process, athleteId)
       await this.clock.sleep(this.#options.stepMs ?? STEP_MS)

@@ -9,7 +9,7 @@ import { STRAVA_PER_PAGE_MAX } from '../src/vendors/vendors.ts'
 import { DAY_MS, MINUTE_MS } from './durations.ts'
 import type { Given } from './rooms.ts'
 import { strava } from './vendor-visit.ts'
-import { World, type Process, type WorldBase } from './world.ts'
+import { LONGEST_MS, World, type Process, type WorldBase } from './world.ts'
 
 export type { Process as StreamProcess } from './world.ts'
 
@@ -120,7 +120,9 @@ export class StreamWorld extends World {
   /** Runs until no activity is in another state than these. */
   async untilAll(statuses: readonly StreamStatus[]): Promise<void> {
     const others = 'select count(*) as count from activity where stream_fetch_status <> all ($1::text[])'
+    const giveUpAt = this.clock.now() + LONGEST_MS
     for (;;) {
+      assert(this.clock.now() < giveUpAt, `some were not ${statuses.join(' or ')} for ${LONGEST_MS / DAY_MS} days`)
       const [left] = await this.database.query<{ count: number }>(others, [statuses])
       if (left?.count === 0) return
       await this.clock.sleep(MINUTE_MS)

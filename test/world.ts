@@ -15,6 +15,7 @@ import type { Rooms } from '../src/rooms.ts'
 import { openSimulator, type Simulator, type SimulatorOptions, type VendorState } from '../src/simulator/simulator.ts'
 import type { VendorName } from '../src/vendors/vendors.ts'
 import { consent, type Decision } from './consent.ts'
+import { DAY_MS } from './durations.ts'
 import { QUOTA, roomsOn, simulatedVendor, SIMULATOR_URL, type Given } from './rooms.ts'
 
 export interface WorldBase {
@@ -43,6 +44,9 @@ interface Work {
   work(): Service
   schedules(): (() => Promise<void>)[]
 }
+
+/** No history here takes so long: who waits longer waits for ever, because schedules go on ringing. */
+export const LONGEST_MS = 60 * DAY_MS
 
 export abstract class World {
   readonly clock: VirtualClock

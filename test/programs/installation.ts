@@ -70,7 +70,9 @@ export async function install(options: InstallationOptions): Promise<Installatio
   }
   const relay = options.webhooks === true ? await startRelay(() => server.url) : undefined
   opening.defer(() => void relay?.close())
-  const simulator = options.simulated?.url ?? (await startSimulator(opening, folder.path, options, time, relay))
+  const hooks = relay === undefined ? [] : ['--webhooks', `http://127.0.0.1:${(relay.address() as AddressInfo).port}/webhooks`]
+  const world = ['--activities', String(options.activities ?? 0), ...time.speed, ...hooks]
+  const simulator = options.simulated?.url ?? (await startSimulator(opening, folder.path, world, time.anchor))
   const settings = { PACELINE_CLOCK_ANCHOR: time.anchor, ...vendorSettings(simulator, vendors), ...options.settings }
   const server = await up(folder.path, settings, ...time.speed, ...(roles === undefined ? [] : ['--roles', roles]))
   opening.defer(async () => {
@@ -136,12 +138,10 @@ function asking(server: string, simulator: string): Pick<Installation, 'ask' | '
 async function startSimulator(
   opening: AsyncDisposableStack,
   folder: string,
-  { activities = 0 }: InstallationOptions,
-  { anchor, speed }: { readonly anchor: string; readonly speed: readonly string[] },
-  relay: Server | undefined,
+  world: readonly string[],
+  anchor: string,
 ): Promise<string> {
-  const hooks = relay === undefined ? [] : ['--webhooks', `http://127.0.0.1:${(relay.address() as AddressInfo).port}/webhooks`]
-  const words = ['simulate', '--port', '0', '--activities', String(activities), ...speed, ...hooks]
+  const words = ['simulate', '--port', '0', ...world]
   const simulator = await started(folder, { PACELINE_CLOCK_ANCHOR: anchor }, words, /http:\/\/127\.0\.0\.1:\d+(?=;)/)
   opening.defer(async () => {
     assert.equal((await simulator.stop()).code, 0)
