@@ -1,6 +1,6 @@
-// The only reader of the environment. It gives a typed, frozen configuration or stops with one PACE_CONFIG error that tells
-// every problem at once, never repeating a secret. Which variables exist is a table (config/settings.ts); generated secrets and
-// the clock's stored anchor belong to whoever keeps the data folder.
+// The only reader of the environment. It gives a typed, frozen configuration, or throws one PACE_CONFIG error that names every problem and
+// repeats no secret. config/settings.ts lists the variables. Generated secrets and the clock's anchor in the data folder are read elsewhere
+// (accounts/secrets.ts, kernel/folder-clock.ts).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -13,14 +13,14 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export type Config = ReturnType<typeof arrange>
 
-/** Every variable in the order of the documentation; `default` says in words or as text what holds without it. */
+/** Every variable in the order of the documentation; `default` is its default value, or says what applies without it. */
 export const configurationReference: readonly { name: string; default?: string; means: string; group: string }[] =
   Object.entries<Setting>(settings).map(([name, setting]) => {
     const otherwise = setting.default ?? setting.otherwise
     return { name, ...(otherwise === undefined ? {} : { default: otherwise }), means: setting.means, group: setting.group }
   })
 
-/** The environment of this process over the `.env` of its folder: a variable that is set, even to nothing, hides the file's. */
+/** The process's environment together with the folder's `.env` file. A variable that is set, even to nothing, hides the file's. */
 export function loadConfig(folder: string = process.cwd(), environment: Environment = process.env): Config {
   return readConfig({ ...readEnvFile(join(folder, '.env')), ...environment })
 }
@@ -73,7 +73,7 @@ function unknownNames(given: Given): string[] {
   return unknown.map(name => `${name} is not a variable of Paceline. Did you mean ${nearestSetting(name)}?`)
 }
 
-/** A vendor's variable is often written with our prefix in front: that counts as near. */
+/** People often put our prefix before a vendor's variable, so the name without it is tried first. */
 function nearestSetting(name: string): string {
   const bare = name.replace('PACELINE_', '')
   return isSetting(bare) ? bare : nearest(name, Object.keys(settings))
@@ -157,7 +157,7 @@ const stremioConfig = (values: Values) => ({
   trustProxy: values.STREMIO_TRUST_PROXY,
 })
 
-/** Oura and WHOOP sign webhooks with the client secret unless told otherwise. */
+/** Oura and WHOOP sign webhooks with the client secret by default. */
 const vendorConfigs = (values: Values) => ({
   strava: {
     ...vendorConfig('strava', values),

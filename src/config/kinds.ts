@@ -1,12 +1,12 @@
-// How the value of a setting reads: what its text becomes, and the words that complete "NAME must be …". Values arrive
-// trimmed and never empty. Which settings exist is said in settings.ts.
+// The kinds of settings: how a text becomes a value, and the words that complete "NAME must be …". Texts arrive trimmed and never empty.
+// settings.ts lists the settings.
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
 export interface Kind<T> {
   readonly expects: string
   readonly schema: z.ZodType<T, string>
-  /** The value is never repeated to anybody, not even when it is wrong. */
+  /** The value is never shown, not even when it is wrong. */
   readonly secret?: true
 }
 
@@ -44,7 +44,7 @@ export const instant: Kind<number> = {
   schema: z.iso.datetime({ offset: true }).transform(Date.parse),
 }
 
-/** May carry a user and a password, so it is never repeated. */
+/** May contain a user and a password, so it is never shown. */
 export const serverUrl = (...schemes: readonly string[]): Kind<string> => ({
   expects: `a URL that begins with ${schemes.map(scheme => `${scheme}://`).join(' or ')}`,
   schema: z
@@ -62,7 +62,7 @@ export const baseUrl: Kind<string> = {
   schema: httpUrl.schema.pipe(z.string().regex(/^[^?#]*$/)).transform(url => url.replace(/\/+$/, '')),
 }
 
-/** Scheme, host and port only: cookies and the dashboard live at the root. */
+/** Scheme, host and port only: cookies and the dashboard need the root path. */
 export const origin: Kind<string> = {
   ...httpUrl,
   expects: `${httpUrl.expects} and holds a host and at most a port, no path`,

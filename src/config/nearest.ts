@@ -1,7 +1,7 @@
-// The right word for a mistyped one. Two letters swapped count as one slip, like one missing, added or wrong.
+// Finds the word that a mistyped one was meant to be. Two swapped letters count as one slip, like a letter that is missing, added or wrong.
 import assert from 'node:assert/strict'
 
-/** The candidate that the fewest slips lead to; the first of several. */
+/** The candidate with the fewest slips; the first of several. */
 export function nearest(word: string, candidates: readonly string[]): string {
   const ranked = candidates.map(candidate => ({ candidate, slips: slips(word, candidate) }))
   const [best] = ranked.toSorted((a, b) => a.slips - b.slips)

@@ -1,6 +1,5 @@
-// Every variable that Paceline reads from its environment, written once: how its value reads, what holds without it, and what
-// it means in words. The typed configuration, the check for unknown names, the reference page and doctor's explanations
-// all come from this table. Rules that tie two variables together are in ../config.ts.
+// Every variable that Paceline reads from its environment: its kind, its default and its meaning. The typed configuration, the check for
+// unknown names, the reference page and doctor's explanations come from this table. Rules about two variables are in ../config.ts.
 import { DAY_MS } from '../kernel/durations.ts'
 import { vendors as known, type VendorName } from '../vendors/vendors.ts'
 import type { Kind } from './kinds.ts'
@@ -9,9 +8,9 @@ import * as kinds from './kinds.ts'
 export interface Setting<T = unknown, D extends string | undefined = string | undefined> extends Kind<T> {
   readonly means: string
   readonly group: string
-  /** The text that is read when the variable is not given. */
+  /** The text that is used when the variable is not set. */
   readonly default: D
-  /** What holds when it is not given and has no default, in words. */
+  /** What applies when it is not set and has no default, in words. */
   readonly otherwise: string | undefined
 }
 
