@@ -12,7 +12,7 @@ export const connectionSql = loadQueries(new URL('connection-store.sql', import.
   ofVendorAthlete: ['vendor', 'vendorAthleteId'],
   ofVendor: ['vendor'],
   active: ['vendor'],
-  unsynced: ['vendor', 'before', 'heardSince', 'beforeIfHeard'],
+  unsynced: ['vendors', 'before', 'heardSince', 'beforeIfHeard'],
   heard: ['vendor', 'vendorAthleteId', 'now'],
   synced: ['athleteId', 'vendor', 'at'],
   claimRefresh: ['id', 'version', 'now', 'leaseUntil'],

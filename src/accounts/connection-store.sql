@@ -57,14 +57,14 @@ from connection
 where vendor = $vendor and status = 'active';
 
 -- name: unsynced
--- Active connections of a vendor whose data has not been complete for too long, was never, or not since the last consent. "since" is
+-- Active connections of these vendors whose data has not been complete for too long, was never, or not since the last consent. "since" is
 -- the time that applied: another one where a webhook was heard lately.
-select c.athlete_id, c.consented_at, t.since, c.last_sync_at is null or c.last_sync_at < c.consented_at as is_new
+select c.athlete_id, c.vendor, c.consented_at, t.since, c.last_sync_at is null or c.last_sync_at < c.consented_at as is_new
 from connection c
 cross join lateral (
   select case when c.webhook_heard_at > $heardSince then $beforeIfHeard::timestamptz else $before::timestamptz end as since
 ) as t
-where c.status = 'active' and c.vendor = $vendor
+where c.status = 'active' and c.vendor = any ($vendors::text[])
   and (c.last_sync_at is null or c.last_sync_at < c.consented_at or c.last_sync_at <= t.since)
 order by c.last_sync_at, c.id;
 

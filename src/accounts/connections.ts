@@ -162,13 +162,13 @@ export class Connections {
   }
 
   /** Active connections that were last complete too long ago, never, or not since the last consent; the longest wait first. */
-  async unsynced(vendor: VendorName, { before, beforeIfHeard, heardSince }: PollThresholds): Promise<Unsynced[]> {
-    type Row = { athlete_id: string; consented_at: Date; since: Date; is_new: boolean }
+  async unsynced(vendors: readonly VendorName[], { before, beforeIfHeard, heardSince }: PollThresholds): Promise<Unsynced[]> {
+    type Row = { athlete_id: string; vendor: VendorName; consented_at: Date; since: Date; is_new: boolean }
     const times = { before: new Date(before), heardSince: new Date(heardSince), beforeIfHeard: new Date(beforeIfHeard) }
-    const rows = await this.#parts.database.query<Row>(sql.unsynced({ vendor, ...times }))
+    const rows = await this.#parts.database.query<Row>(sql.unsynced({ vendors, ...times }))
     return rows.map(row => ({
       athleteId: row.athlete_id,
-      vendor,
+      vendor: row.vendor,
       consentedAt: row.consented_at,
       since: row.since,
       isNew: row.is_new,

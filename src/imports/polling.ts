@@ -20,12 +20,15 @@ const POLL_SHARE = 0.2
 /** One page, and two more where the first does not reach back far enough and the end of the list must be found. */
 const CALLS_PER_POLL = 3
 
+const NOT_POLLED: readonly VendorName[] = vendorNames.filter(name => !POLLED.includes(name))
+
 /** The vendors whose failed import only a person starts again. */
 const BY_HAND: readonly VendorName[] = vendorNames.filter(name => vendors[name].facts.whenSpent === 'fail')
 
 /** The connections whose import starts now. */
 export async function dueForImport(parts: PollingParts, store: JobStore): Promise<Unsynced[]> {
-  const waiting = await Promise.all(vendorNames.map(vendor => waitingFor(vendor, parts)))
+  const { pollMinutes } = parts
+  const waiting = await Promise.all([waitingFor(POLLED, pollMinutes * MINUTE_MS, parts), waitingFor(NOT_POLLED, Infinity, parts)])
   const unserved = await store.unserved(waiting.flat(), BY_HAND)
   const polled = unserved.filter(({ isNew }) => !isNew)
   const vendorsDue = [...new Set(polled.map(({ vendor }) => vendor))]
@@ -36,11 +39,14 @@ export async function dueForImport(parts: PollingParts, store: JobStore): Promis
 }
 
 /** The connections that have waited long enough, live import or not; the longest first. */
-async function waitingFor(vendor: VendorName, { clock, connections, pollMinutes }: PollingParts): Promise<Unsynced[]> {
+async function waitingFor(
+  names: readonly VendorName[],
+  everyMs: number,
+  { clock, connections }: PollingParts,
+): Promise<Unsynced[]> {
   const now = clock.now()
-  const everyMs = POLLED.includes(vendor) ? pollMinutes * MINUTE_MS : Infinity
   const before = (ms: number): number => Math.max(0, now - ms)
-  return await connections.unsynced(vendor, {
+  return await connections.unsynced(names, {
     before: before(everyMs),
     beforeIfHeard: before(Math.max(everyMs, DAY_MS)),
     heardSince: now - DAY_MS,
