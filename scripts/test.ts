@@ -40,11 +40,11 @@ const MINUTE_MS = 60_000
 // One process each, side by side: starting the embedded store anew for every file took longer than the tests themselves.
 const UNIT: TestRun = { groups: ['unit', 'tidy'], concurrency: 1, needsServers: false, silenceMs: 30 * MINUTE_MS }
 const CONTRACT: TestRun = { ...UNIT, groups: ['contract'] }
-const SIMULATION: TestRun = { ...UNIT, groups: ['simulation'] }
-// Two at a time beside the simulation, which keeps a processor busy: these mostly wait, for a server, a process or a browser.
+// Three at a time: a simulation keeps a processor busy, the others mostly wait for a server, a process or a browser. Those that wait most
+// come first, so that none is left alone at the end.
 const WITH_SERVERS: TestRun = {
-  groups: ['distributed', 'e2e', 'browser'],
-  concurrency: 2,
+  groups: ['e2e', 'simulation', 'distributed', 'browser'],
+  concurrency: 3,
   needsServers: true,
   silenceMs: 30 * MINUTE_MS,
 }
@@ -77,7 +77,7 @@ async function main(mode: string | undefined): Promise<number> {
   }
   const complaints = [
     ...(await withoutServers()),
-    ...(mode === 'fast' ? [] : await withServers()),
+    ...(mode === 'fast' ? [] : await step('simulation, distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS))),
     ...(mode === 'long' ? await step('long tests', () => nodeTest(LONG)) : []),
     ...(mode === 'long' ? await step('audit', audit) : []),
   ]
@@ -136,14 +136,6 @@ async function looks(): Promise<Complaints> {
     ...(await step('format', () => command('oxfmt', ['--check']))),
     ...(await step('lint', () => command('oxlint', []))),
   ]
-}
-
-async function withServers(): Promise<Complaints> {
-  const found = await Promise.all([
-    step('simulation tests', () => nodeTest(SIMULATION, { aside: true })),
-    step('distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS)),
-  ])
-  return found.flat()
 }
 
 /** `aside`: another run has the terminal; what this one says is shown when it has ended. */

@@ -16,5 +16,5 @@ test('an import that is killed four times loses nothing, stores nothing twice an
   const url = await fresh.url()
   const open = () => openPostgres({ url, clock: new SystemClock() })
   const store = { PACELINE_POSTGRES_URL: url }
-  await killedImport(t, { activities: 100, kills: 4, seed: 2, folder: folder.path, store, open })
+  await killedImport(t, { activities: 48, kills: 4, seed: 2, folder: folder.path, store, open })
 })

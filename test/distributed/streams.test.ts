@@ -50,7 +50,7 @@ lockContract('Redis', async () => {
   }
 })
 
-const ACTIVITIES = runs(400, 1_000)
+const ACTIVITIES = runs(240, 1_000)
 
 describe('streams among real processes', () => {
   let vendor: SmallVendor

@@ -14,5 +14,5 @@ test('an import that is killed four times loses nothing, stores nothing twice an
   const data = join(folder.path, '.paceline')
   await prepareFolder(data)
   const open = () => openPglite({ folder: data })
-  await killedImport(t, { activities: 100, kills: 4, seed: 1, folder: folder.path, store: {}, open })
+  await killedImport(t, { activities: 48, kills: 4, seed: 1, folder: folder.path, store: {}, open })
 })

@@ -12,7 +12,7 @@ import { prepareFolder, testFolder } from '../stores.ts'
 import { until } from '../waiting.ts'
 
 /** Fewer than what one window of 15 minutes allows. */
-const ACTIVITIES = 40
+const ACTIVITIES = 12
 const SPEED = 60
 
 interface Import {

@@ -9,7 +9,7 @@ import { listEarly, openHeardVendor, type HeardVendor } from '../programs/heard-
 import { install, type Headers, type Installation } from '../programs/installation.ts'
 import { until } from '../waiting.ts'
 
-const ACTIVITIES = 40
+const ACTIVITIES = 12
 /** A quarter of an hour passes in nine seconds. */
 const SPEED = 100
 

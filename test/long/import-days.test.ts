@@ -4,6 +4,7 @@ import { worlds } from '../contract/imports-fixture.ts'
 import { assertPausesOfDays, assertThrifty, journey, optionsOf } from '../simulation/import-journey.ts'
 import { openMigrated } from '../stores.ts'
 
+const SMALL = { limits: [40, 100], liveReserve: 16 } as const
 const STRAVA = { limits: [100, 1000], liveReserve: 100, activities: 4_100 } as const
 
 describe('a history of 847', () => {
@@ -18,6 +19,18 @@ describe('a history of 847', () => {
       await assertThrifty(t, the, scene, await journey(the))
     })
   }
+})
+
+describe('a history at a small vendor', () => {
+  const world = worlds(openMigrated)
+  test('an import over days goes on while the reserve decays, pauses at midnight and goes on', async t => {
+    const scene = { ...SMALL, backfillYield: 8, activities: 190 }
+    const startsAt = Date.UTC(2026, 2, 10, 18, 1)
+    const the = await world({ activities: scene.activities, ...optionsOf(scene), startsAt, timezone: 'UTC' })
+    const journeyed = await journey(the)
+    await assertThrifty(t, the, scene, journeyed)
+    assertPausesOfDays(journeyed, scene, 2)
+  })
 })
 
 describe('a history of 4,100', () => {

@@ -1,11 +1,11 @@
-// Histories of every length in the smallest possible number of windows: within one, over several, over days. Strava's own limits for a
-// long history, and 95 calls a window, are in test/long/import-days.test.ts; here histories are shorter, and a smaller vendor makes days.
+// Histories in the smallest possible number of windows: within one and over several. Those over days, with Strava's own limits and with 95
+// calls a window, are in test/long/import-days.test.ts.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { worlds } from '../contract/imports-fixture.ts'
 import { openMigrated } from '../stores.ts'
 import type { Allowance } from './import-allowance.ts'
-import { assertPausesOfDays, assertThrifty, journey, optionsOf } from './import-journey.ts'
+import { assertThrifty, journey, optionsOf } from './import-journey.ts'
 
 interface Scene extends Allowance {
   readonly title: string
@@ -16,7 +16,6 @@ interface Scene extends Allowance {
 const STRAVA = { limits: [100, 1000], liveReserve: 100 } as const
 /** So that the quarters alone bind. */
 const QUARTERS_ONLY = { limits: [100, 10_000], liveReserve: 100 } as const
-const A_FEW_DAYS = { limits: [40, 100], liveReserve: 16 } as const
 
 const SCENES: readonly Scene[] = [
   { title: '50 activities are done in one window', activities: 50, ...STRAVA, backfillYield: 20, windows: 1 },
@@ -27,7 +26,7 @@ const SCENES: readonly Scene[] = [
     backfillYield: 0,
     windows: 1,
   },
-  { title: '320 activities take 75 calls of every window', activities: 320, ...QUARTERS_ONLY, backfillYield: 20 },
+  { title: '200 activities take 75 calls of every window', activities: 200, ...QUARTERS_ONLY, backfillYield: 20 },
 ]
 
 describe('an import within its allowance', () => {
@@ -40,13 +39,4 @@ describe('an import within its allowance', () => {
       if (windows !== undefined) assert.equal(Object.keys(the.vendor.byWindow).length, windows)
     })
   }
-
-  test('an import over days goes on while the reserve decays, pauses at midnight and goes on', async t => {
-    const scene = { ...A_FEW_DAYS, backfillYield: 8, activities: 190 }
-    const startsAt = Date.UTC(2026, 2, 10, 18, 1)
-    const the = await world({ activities: scene.activities, ...optionsOf(scene), startsAt, timezone: 'UTC' })
-    const journeyed = await journey(the)
-    await assertThrifty(t, the, scene, journeyed)
-    assertPausesOfDays(journeyed, scene, 2)
-  })
 })

@@ -9,7 +9,7 @@ const WORLDS: readonly [seed: number, what: string, given: Partial<Traits>][] = 
   [
     1,
     'more than a day alone',
-    { days: 1.1, limit: 40, dayLimit: 400, isCalm: true, hasCache: true, isAbsentLong: false, neighbour: 'none' },
+    { days: 1.1, limit: 20, dayLimit: 160, isCalm: true, hasCache: true, isAbsentLong: false, neighbour: 'none' },
   ],
   [2, 'a day on a rough network', { days: 1, limit: 40, dayLimit: 400, isCalm: false, hasCache: true, neighbour: 'none' }],
   [4, 'a day beside a modest program', { days: 1, limit: 40, dayLimit: 300, isCalm: true, hasCache: true, neighbour: 'modest' }],
