@@ -119,8 +119,13 @@ async function carryOut({ version, notes, texts }: Release): Promise<void> {
     await git('restore', '--staged', '--worktree', '--', ...FILES)
     throw error
   }
-  // git would take the headings of the notes for comments.
-  await git('tag', '--annotate', `v${version}`, '--cleanup=whitespace', '--message', `Paceline ${version}\n\n${notes}`)
+  try {
+    // git would take the headings of the notes for comments.
+    await git('tag', '--annotate', `v${version}`, '--cleanup=whitespace', '--message', `Paceline ${version}\n\n${notes}`)
+  } catch (error) {
+    await git('reset', '--hard', '--quiet', 'HEAD~1')
+    throw error
+  }
 }
 
 const rehearsed = ({ version, notes }: Release): string =>

@@ -1,5 +1,5 @@
 -- name: activity_photo
--- Before the activities: the cascade would delete them too, but not say how many.
+-- Runs before `activity`: the cascade would delete the photos too, but not count them.
 delete from activity_photo p
 using activity a
 where a.id = p.activity_id and a.athlete_id = $athleteId and a.provider = $vendor

@@ -42,7 +42,7 @@ const duration = whole(1, LONGEST_MS)
 
 const server = group('Server', {
   PACELINE_HOST: standard(kinds.host, '127.0.0.1', 'The address on which the API and the dashboard listen.'),
-  PACELINE_PORT: standard(whole(0, 65_535), '8080', 'The port on which they listen; 0 takes any free one.'),
+  PACELINE_PORT: standard(whole(0, 65_535), '8080', 'The port on which the API and the dashboard listen; 0 takes any free one.'),
   PACELINE_PUBLIC_URL: optional(
     kinds.origin,
     'http://127.0.0.1:<port>',
@@ -118,7 +118,11 @@ const vendors = {
       '100,1000',
       'Reads per 15 minutes and per day, until Strava’s headers say otherwise.',
     ),
-    STRAVA_OVERALL_LIMIT: standard(kinds.limits, '200,2000', 'The same for all calls together.'),
+    STRAVA_OVERALL_LIMIT: standard(
+      kinds.limits,
+      '200,2000',
+      'All calls per 15 minutes and per day, until Strava’s headers say otherwise.',
+    ),
   }),
   ...vendor('oura', 'the client secret'),
   ...vendor('whoop', 'the client secret'),

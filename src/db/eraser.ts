@@ -1,5 +1,5 @@
-// The Eraser port: every room that keeps data of an athlete says which tables, and deletes what a vendor delivered to one. A room's
-// eraser is a .sql file with one block for each table, named after it; they run in the order of the list. engine.ts gathers the
+// The Eraser port: every room that stores data of athletes names its tables and deletes what one vendor delivered for one athlete. A room's
+// eraser is a .sql file with one block for each table, named after the table; the blocks run in the order of the list. rooms.ts collects the
 // erasers, accounts/ runs them.
 import type { Queryable } from './database.ts'
 import { loadQueries } from './queries.ts'
@@ -13,13 +13,13 @@ export interface Whose {
 
 export interface Eraser {
   readonly tables: readonly string[]
-  /** Deletes inside the caller's transaction, so that all rooms forget together; gives the rows deleted by table. */
+  /** Deletes inside the caller's transaction, so that all rooms delete together. Gives the number of deleted rows by table. */
   erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
 }
 
 /**
- * `counted`: what the vendor delivered; the block returns a row for each that is gone, and the receipt says how many.
- * `uncounted`: our own book-keeping. Were it counted, retention would write a receipt every night for data that nobody had.
+ * `counted`: what the vendor delivered; the block returns a row for each deleted one, and the receipt says how many.
+ * `uncounted`: our own book-keeping. If it were counted, retention would write a receipt every night for data that nobody had.
  */
 export type EraserTables = Readonly<Record<string, 'counted' | 'uncounted'>>
 

@@ -1,6 +1,7 @@
 -- name: outbox
--- An event that has not left would tell of data that is gone, and one that has left is a copy of it. What tells others to forget
--- stays until it has left, because they must hear it. An event is as old as what it tells of. A night tells whose it is inside.
+-- The events about erased data: an unpublished one would announce data that is gone, a published one is a copy of it. An unpublished
+-- `.deleted` event stays: it tells consumers to delete their copy. An event is as old as its activity or night. The athlete of a night is
+-- inside its payload.
 delete from outbox
 where coalesce(payload ->> 'athleteId', payload #>> '{payload,userId}') = $athleteId::text
   and coalesce(payload ->> 'vendor', payload #>> '{payload,raw,source}') = $vendor

@@ -1,6 +1,6 @@
 -- name: create
--- A new import, unless one is live. A full one goes on where the last unfinished full one of this connection stopped, unless it is to
--- begin anew; one of an earlier connection may have been another account's.
+-- Creates an import, unless one is live. A full one goes on where the last failed full one of this connection stopped, unless $restart asks
+-- to start from the beginning. One of an earlier connection does not count: it may have been another account.
 insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, created_at, updated_at)
 select $id, $athleteId, $vendor, $type, 'queued', coalesce(last.sync_cursor, '{}'), last.total, $now, $now
 from (select 1) as one
@@ -23,7 +23,7 @@ select * from import_jobs where athlete_id = $athleteId and ($after::uuid is nul
 select * from import_jobs where id = $id and athlete_id = $athleteId
 
 -- name: claim
--- One worker among all processes, and only when it is due.
+-- One worker of all processes gets the row, and only when it is due.
 update import_jobs
 set status = 'started', epoch = epoch + 1, lease_owner = $owner, lease_expires_at = $leaseUntil, retry_after = null, pause = null,
     started_at = coalesce(started_at, $now), updated_at = $now
@@ -84,8 +84,9 @@ returning id
 select id from import_jobs where status = 'queued' or (status = 'rate_limited' and retry_after <= $now) order by created_at limit 1000
 
 -- name: unserved
--- Of these connections those that no import is at, and none has been at since then nor since the consent. Of the vendors in $byHand, a
--- full import that failed is a person's to start again. Who was looked at longest ago comes first, however that went.
+-- The connections without a live import and without one created after both $since and the consent. For the vendors in $byHand a full import
+-- that failed since the consent also counts: a person must start the next one. The connection whose last import is the oldest comes first,
+-- however that import ended.
 select c.place
 from unnest($athleteIds::uuid[], $vendors::text[], $consentedAt::timestamptz[], $since::timestamptz[])
   with ordinality as c (athlete_id, vendor, consented_at, since, place)

@@ -1,5 +1,5 @@
-// When an athlete parts from a vendor the calls that were made for them keep counting, but no longer say for whom. A closure of a
-// token's own pool (quota_learned) names the athlete too; it ends within the hour, and goes with the next lesson.
+// When an athlete disconnects a vendor, the calls that were made for them keep counting but no longer name them. A closure of a token's own
+// pool (quota_learned) names the athlete too; it ends within the hour and is dropped with the next write.
 import { loadEraser } from '../db/db.ts'
 
 export const quotaEraser = loadEraser(new URL('eraser.sql', import.meta.url), {

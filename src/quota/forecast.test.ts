@@ -11,7 +11,7 @@ const settings: QuotaSettings = { buffer: 0.05, guardMs: 3_000, liveReserve: 100
 const at = (time: string): number => Date.parse(`2026-10-05T${time}Z`)
 const CALL_MS = 500
 /** Ten calls of a reserve of a hundred. */
-const MELT_STEP_MS = DAY_MS / 10
+const DECAY_STEP_MS = DAY_MS / 10
 
 interface Given extends Partial<Outlook> {
   readonly quarter?: number
@@ -117,7 +117,7 @@ test('more to do is never done sooner, nor more beside it, nor with less left', 
       // A pace of several is slower than one's own, so it may meet a window that one alone has used up.
       if (!given.paced) assert(foretold(now, { ...given, others: [more] }) >= base)
       // Who is refused sooner wakes sooner: the steps in which the reserve is waited for begin at the refusal.
-      assert(foretold(now, { ...given, day: given.day + more }) >= base - MELT_STEP_MS || given.day + more > 950)
+      assert(foretold(now, { ...given, day: given.day + more }) >= base - DECAY_STEP_MS || given.day + more > 950)
     }),
     { numRuns: 200 },
   )

@@ -1,6 +1,6 @@
 -- name: windowsSince
--- What was counted in each window; where every token has a pool of its own, by all of them together. Windows of minutes would be
--- tens of thousands over a month: they are told of today only.
+-- What was counted in each window; where every token has a pool of its own, all tokens together. Windows of minutes are given for today only:
+-- over a month they would be tens of thousands.
 select vendor, pool, window_name, starts_at, sum(used)::integer as used
 from quota_window
 where vendor = any($vendors::text[]) and used > 0
@@ -16,7 +16,7 @@ group by vendor, endpoint, call_class
 order by vendor, calls desc, endpoint, call_class
 
 -- name: athletesSince
--- The most eager ones of each vendor; null are the calls for nobody and those of who has parted.
+-- The athletes with the most calls of each vendor. Null: calls for nobody, or for athletes who have disconnected.
 select vendor, athlete_id, calls
 from (
   select vendor, athlete_id, count(*) as calls,

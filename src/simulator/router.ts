@@ -57,10 +57,10 @@ export function matchTemplate(template: string, path: string): Record<string, st
   const [wanted, given] = [template.split('/'), path.split('/')]
   if (wanted.length !== given.length) return undefined
   const params: Record<string, string> = {}
-  for (const [index, piece] of wanted.entries()) {
+  for (const [index, segment] of wanted.entries()) {
     const actual = given[index] ?? ''
-    if (piece.startsWith('{')) params[piece.slice(1, -1)] = decodeURIComponentSafely(actual)
-    else if (piece !== actual) return undefined
+    if (segment.startsWith('{')) params[segment.slice(1, -1)] = decodeURIComponentSafely(actual)
+    else if (segment !== actual) return undefined
   }
   return params
 }

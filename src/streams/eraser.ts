@@ -1,4 +1,4 @@
-// When an athlete parts from a vendor the streams that it delivered go.
+// Deletes the streams that a vendor delivered for an athlete.
 import { loadEraser } from '../db/db.ts'
 
 export const streamsEraser = loadEraser(new URL('eraser.sql', import.meta.url), {

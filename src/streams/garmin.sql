@@ -1,5 +1,5 @@
 -- name: find
--- The activity that details belong to; locked, so that two deliveries come one after the other.
+-- The activity of a delivery; locked, so that two deliveries come one after the other.
 select id, stream_fetch_status as status
 from activity
 where athlete_id = $athleteId and provider = 'garmin' and external_activity_id = any ($externalIds::text[])
@@ -8,7 +8,7 @@ limit 1
 for update;
 
 -- name: claim
--- Delivered, so it need not be due.
+-- The streams are here, so the row need not be due.
 update activity
 set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 1, stream_fetch_attempted_at = $now,
     stream_fetch_error = null, stream_fetch_deferred_until = null
@@ -17,8 +17,8 @@ returning id, athlete_id as "athleteId", provider, external_activity_id as "exte
   stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
 -- name: look
--- Those that are new, and those that have waited too long and are given up on; what waits is left alone meanwhile. They pass through
--- fetching in this transaction only.
+-- New rows, and those that have waited too long and are given up; rows that still wait are left alone. They are in fetching only inside
+-- this transaction.
 with due as (
   select id from activity
   where stream_is_waiting(stream_fetch_status) and external_activity_id is not null and provider = 'garmin'

@@ -1,5 +1,5 @@
 -- name: claim
--- One worker among all processes, after its permit, and only when it is due: every guard is here.
+-- One worker of all processes gets the row, with its permit in hand, and only when it is due. Every guard is here.
 update activity
 set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 1, stream_fetch_attempted_at = $now,
     stream_fetch_error = null, stream_fetch_deferred_until = null
@@ -8,7 +8,7 @@ returning id, athlete_id as "athleteId", provider, external_activity_id as "exte
   stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
 
 -- name: succeed
--- No row: the claim is another's now, and the streams must not be stored either.
+-- No row: the claim was lost, so the streams must not be stored.
 update activity
 set stream_fetch_status = 'success', stream_fetch_error = null, stream_fetch_deferred_until = null
 where id = $id and stream_fetch_epoch = $epoch and stream_fetch_status = 'fetching'
@@ -30,7 +30,7 @@ where id = $id and stream_fetch_epoch = $epoch and stream_fetch_status = 'fetchi
 returning stream_fetch_retry_count as "retryCount";
 
 -- name: defer
--- Nobody's fault: the retry count stays.
+-- No failure: the retry count stays.
 update activity
 set stream_fetch_status = 'deferred', stream_fetch_error = $error, stream_fetch_deferred_until = $until
 where id = $id and stream_fetch_epoch = $epoch and stream_fetch_status = 'fetching'
@@ -43,7 +43,7 @@ where id = $id and stream_fetch_epoch = $epoch and stream_fetch_status = 'fetchi
 returning stream_fetch_retry_count as "retryCount";
 
 -- name: cleanUp
--- Workers that died. One that was only slow finds its claim gone.
+-- Frees the rows of workers that died. A worker that was only slow finds its claim gone.
 update activity
 set stream_fetch_status = 'failed', stream_fetch_error = 'fetching_timeout_cleanup',
     stream_fetch_retry_count = stream_fetch_retry_count + 1
@@ -51,8 +51,8 @@ where stream_fetch_status = 'fetching' and stream_fetch_attempted_at < $startedB
 returning id, athlete_id as "athleteId", stream_fetch_retry_count as "retryCount", stream_fetch_attempted_at as "attemptedAt";
 
 -- name: reset
--- From every state but fetching; a pending one begins anew too. Unless new ones are at hand, only what can be asked for again, for what
--- is there is forgotten. Stuck is what failed three times.
+-- From every state but fetching. Only rows whose streams can be fetched again, unless new streams are at hand: the stored ones are deleted.
+-- `stuck` means failed three times.
 update activity
 set stream_fetch_status = 'pending', stream_fetch_retry_count = 0, stream_fetch_error = null, stream_fetch_deferred_until = null
 where id = $id and external_activity_id is not null and stream_fetch_status <> 'fetching' and ($isDelivered or provider = 'strava')
@@ -60,12 +60,12 @@ where id = $id and external_activity_id is not null and stream_fetch_status <> '
 returning id;
 
 -- name: forget
--- What is to be fetched anew is not shown meanwhile, and must not stay behind if there turns out to be none.
+-- Streams that are fetched again are not shown meanwhile, and do not stay if the vendor has none any more.
 with shape as (delete from activity_shape where activity_id = $id)
 delete from activity_stream where activity_id = $id;
 
 -- name: resetMany
--- All that failed, or those of one athlete, or those with a word in their error. Stored streams are left alone.
+-- Failed rows: all, those of one athlete, or those with a word in their error. Stored streams are left alone.
 update activity
 set stream_fetch_status = 'pending', stream_fetch_retry_count = 0, stream_fetch_error = null
 where stream_fetch_status = 'failed' and external_activity_id is not null and provider = 'strava'
@@ -79,8 +79,8 @@ from activity
 where stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore);
 
 -- name: batch
--- An athlete's next ones: recent ones first, then by $order, newest or oldest.
--- Hazard: the locks end with this statement; they only keep two who look at once apart, and the claim decides.
+-- An athlete's next rows: recent ones first, then by $order, newest or oldest.
+-- Hazard: the row locks end with this statement. They only keep two workers that select at once apart; the claim decides.
 select id, athlete_id as "athleteId", start_time >= $recentSince as recent
 from activity
 where athlete_id = $athleteId and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
@@ -89,7 +89,7 @@ limit $limit
 for update skip locked;
 
 -- name: leastTried
--- For a probe, of all these athletes, so that an outage does not use up the attempts of a few.
+-- For a probe: the row with the fewest attempts of all these athletes, so that an outage does not use up the attempts of a few.
 select id, athlete_id as "athleteId", start_time >= $recentSince as recent
 from activity
 where athlete_id = any ($athleteIds::uuid[]) and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
@@ -97,7 +97,7 @@ order by stream_fetch_retry_count, start_time desc, id desc
 limit 1;
 
 -- name: arrived
--- Of what an import has just stored, what is fresh enough that somebody may be waiting for it.
+-- Of the activities that an import has just stored, the recent ones: somebody may be waiting for them.
 select id from activity
 where athlete_id = $athleteId and provider = $vendor and external_activity_id = any ($externalIds::text[]) and start_time >= $since
   and stream_fetch_status = 'pending';
@@ -119,7 +119,7 @@ join activity_stream s on s.activity_id = a.id
 where a.id = $id and a.athlete_id = $athleteId and a.stream_fetch_status = 'success';
 
 -- name: stored
--- As text: it is handed on as it is, and parsing a quarter of a megabyte only to write it again would be most of the work.
+-- As text, because it is sent as it is: parsing a quarter of a megabyte and writing it again would be most of the work.
 select case when $samples then stream_data::text end as "streamData", channels_available as "channelsAvailable",
   point_count as "pointCount", source, fetched_at as "fetchedAt"
 from activity_stream

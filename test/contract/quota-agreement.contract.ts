@@ -158,18 +158,18 @@ class Walk {
   readonly #rig: BudgetRig
   readonly #newId: () => string
   readonly #clock = new SetClock(START)
-  readonly #purses: readonly Pair<Limiter>[]
+  readonly #limiters: readonly Pair<Limiter>[]
   readonly #underWay: Call[] = []
 
   constructor(rig: BudgetRig, newId: () => string) {
     const model = new MemoryBudget({ clock: this.#clock })
-    const purses = (): Pair<Limiter> => ({
+    const limiters = (): Pair<Limiter> => ({
       ours: new Limiter(rig.budget(this.#clock), SMALL, SOON),
       model: new Limiter(model.another(), SMALL, SOON),
     })
     this.#rig = rig
     this.#newId = newId
-    this.#purses = [purses(), purses()]
+    this.#limiters = [limiters(), limiters()]
   }
 
   async go(step: Step): Promise<void> {
@@ -184,14 +184,14 @@ class Walk {
 
   async #take(at: 0 | 1, need: PermitNeed): Promise<void> {
     const id = this.#newId()
-    const purses = this.#purses[at]
-    assert(purses)
-    const [ours, model] = [await purses.ours.ask(id, need), await purses.model.ask(id, need)]
+    const limiters = this.#limiters[at]
+    assert(limiters)
+    const [ours, model] = [await limiters.ours.ask(id, need), await limiters.model.ask(id, need)]
     assert.deepEqual({ ...ours, ticket: undefined }, { ...model, ticket: undefined })
     if (ours.outcome !== 'granted' || model.outcome !== 'granted') return
     this.#underWay.push({
-      ours: { limiter: purses.ours, ticket: ours.ticket },
-      model: { limiter: purses.model, ticket: model.ticket },
+      ours: { limiter: limiters.ours, ticket: ours.ticket },
+      model: { limiter: limiters.model, ticket: model.ticket },
     })
   }
 

@@ -334,7 +334,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       assert.deepEqual([short?.used, short?.closed], [1, false])
     })
 
-    test('who parts is no longer named, their calls keep counting, and others are left alone', async () => {
+    test('an athlete who disconnects is no longer named, their calls keep counting, and others are left alone', async () => {
       await call({ athleteId: ada, callClass: 'backfill' })
       await waitUntil(START + MINUTE_MS)
       await call({ athleteId: bo, callClass: 'backfill' })
@@ -366,7 +366,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       assert.equal((await windowsOf('foursquare', ada))[0]?.used, 1)
     })
 
-    test('a call under way when its athlete parts is settled all the same', async () => {
+    test('a call under way when its athlete disconnects is settled all the same', async () => {
       const { permit } = granted(await ask({ athleteId: ada }))
       await erase({ athleteId: ada, vendor: 'strava' })
       await permit.settle(fine)

@@ -293,17 +293,17 @@ export function crowdLaws(limiter: NewLimiterFixture): void {
   })
 
   test('of fifty that ask at once before the first answer one may go', async () => {
-    const desks = [limiter(), limiter()]
-    const answers = await Promise.all(desks.flatMap(one => Array.from({ length: 25 }, () => one.ask(read))))
+    const limiters = [limiter(), limiter()]
+    const answers = await Promise.all(limiters.flatMap(one => Array.from({ length: 25 }, () => one.ask(read))))
     assert.equal(answers.filter(({ outcome }) => outcome === 'granted').length, 1)
     for (const answer of answers) assert(answer.outcome === 'granted' || ('cause' in answer && answer.cause === 'yield'))
   })
 
   for (const processes of [1, 4]) {
     test(`of two hundred who ask at once in ${processes} processes exactly as many as allowed may go`, async () => {
-      const desks = Array.from({ length: processes }, () => limiter())
-      await desks[0]?.hear()
-      const askers = desks.flatMap(one => Array.from({ length: 200 / processes }, () => one))
+      const limiters = Array.from({ length: processes }, () => limiter())
+      await limiters[0]?.hear()
+      const askers = limiters.flatMap(one => Array.from({ length: 200 / processes }, () => one))
       const answers = await Promise.all(askers.map(one => one.ask(read)))
       assert.equal(answers.filter(({ outcome }) => outcome === 'granted').length, 95)
       for (const answer of answers) assert(answer.outcome === 'granted' || ('cause' in answer && answer.cause === 'limit'))

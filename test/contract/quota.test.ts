@@ -94,12 +94,12 @@ interface Sent {
 async function sentIn(steps: readonly Step[]): Promise<Sent[]> {
   const clock = new SetClock(START)
   const budget = new MemoryBudget({ clock })
-  const purses = [budget, budget.another()].map(one => new Limiter(one, SMALL, SOON))
+  const limiters = [budget, budget.another()].map(one => new Limiter(one, SMALL, SOON))
   const [sent, underWay]: [Sent[], { limiter: Limiter; call: Sent }[]] = [[], []]
   for (const step of steps) {
     clock.at = movedBy(step, clock.at)
     if (step.do === 'take') {
-      const limiter = purses[step.limiter]
+      const limiter = limiters[step.limiter]
       const answer = await limiter?.ask('id', step.need)
       if (limiter === undefined || answer?.outcome !== 'granted') continue
       const guardMs = step.need.vendor === 'strava' ? GUARD : 0

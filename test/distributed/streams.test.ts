@@ -12,6 +12,7 @@ import { streamLifecycleContract } from '../contract/stream-lifecycle.contract.t
 import { streamsBackfillContract } from '../contract/streams-backfill.contract.ts'
 import { streamsGarminContract } from '../contract/streams-garmin.contract.ts'
 import { streamsClaimContract } from '../contract/streams-claim.contract.ts'
+import { streamsOnDemandContract } from '../contract/streams-on-demand.contract.ts'
 import { startProgram } from '../programs/child.ts'
 import { runs } from '../runs.ts'
 import { startRedis } from '../servers/redis.ts'
@@ -28,7 +29,13 @@ const fresh = freshDatabase()
 after(() => fresh.drop())
 const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock: new SystemClock() })
 
-for (const contract of [streamLifecycleContract, streamsClaimContract, streamsBackfillContract, streamsGarminContract])
+for (const contract of [
+  streamLifecycleContract,
+  streamsClaimContract,
+  streamsBackfillContract,
+  streamsGarminContract,
+  streamsOnDemandContract,
+])
   contract('postgres', open)
 
 lockContract('rows, postgres', async () => await rowLocks(await open()))

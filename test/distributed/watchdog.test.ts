@@ -46,6 +46,15 @@ describe('the watchdog', { concurrency: true }, () => {
     assert.deepEqual(await watched(program), { code: 0, err: '' })
   })
 
+  test('ends a file that waits beside servers that only tick', async () => {
+    const tick = 'setInterval(() => { const until = performance.now() + 4; while (performance.now() < until); }, 100)'
+    const program = `
+      import { spawn } from 'node:child_process'
+      const servers = Array.from({ length: 4 }, () => spawn(process.execPath, ['--eval', ${JSON.stringify(tick)}]))
+      process.on('exit', () => servers.forEach(server => server.kill('SIGKILL')))`
+    assert.equal((await watched(program)).code, 1)
+  })
+
   test('ends a file that waits for a program that hangs', async () => {
     const program = `
       import { spawn } from 'node:child_process'

@@ -125,6 +125,16 @@ describe('a release', () => {
     })
   }
 
+  test('leaves nothing behind when git refuses the tag', async () => {
+    git('config', 'tag.gpgsign', 'true')
+    git('config', 'gpg.program', 'false')
+    const before = [git('status', '--porcelain'), git('rev-parse', 'HEAD'), git('tag')]
+    assert.equal((await release('patch')).code, 1)
+    git('config', 'tag.gpgsign', 'false')
+    assert.deepEqual([git('status', '--porcelain'), git('rev-parse', 'HEAD'), git('tag')], before)
+    assert.equal((await release('patch')).code, 0)
+  })
+
   for (const [word, version] of [
     ['patch', '1.2.4'],
     ['minor', '1.3.0'],

@@ -76,7 +76,7 @@ describe('streams', () => {
       /\nStreams: .*\d+ success.*\n {2}(no retries|.*failed \d×); \d+ × 429 in 24 h; 15min window \d+\/\d+, resets \d\d:\d\d UTC/,
     )
     assert.equal(await the.cli('streams', 'reset', id), '1 will be fetched again.')
-    // Whoever opens it does not wait for the backfill.
+    // By who opens it or by the backfill, whichever comes first; that nobody waits for the backfill is in streams-on-demand.contract.ts.
     await until(async () => (await streams('?wait=20000')).status === 'success')
     assert.deepEqual((await streams()).stream_data, stream_data)
     assert.equal(await the.cli('streams', 'reset', '--stuck'), '0 will be fetched again.')

@@ -11,7 +11,6 @@ import { importsPollingContract } from '../contract/imports-polling.contract.ts'
 import { importsFailuresContract } from '../contract/imports-failures.contract.ts'
 import { importsVendorsContract } from '../contract/imports-vendors.contract.ts'
 import { quotaOverviewContract } from '../contract/quota-overview.contract.ts'
-import { streamsOnDemandContract } from '../contract/streams-on-demand.contract.ts'
 import { streamsContract } from '../contract/streams.contract.ts'
 import { freshDatabase } from '../distributed/fresh-database.ts'
 
@@ -30,6 +29,5 @@ const contracts = [
   importsRegressionsContract,
   quotaOverviewContract,
   streamsContract,
-  streamsOnDemandContract,
 ]
 for (const contract of contracts) contract('postgres', open)

@@ -31,12 +31,17 @@ const wordsOf = (name: string): string[] =>
     .toLowerCase()
     .split(/[^a-z]+/)
 
-const isName = (file: string): boolean => isCode(file) && !file.includes('/migrations/')
+/** Purses too, and a melt as well as what melts. */
+const isReplaced = (word: string): boolean => replaced.some(one => [one, `${one}s`, one.replace(/s$/, '')].includes(word))
+
+/** Comments and strings may use a replaced word as ordinary English. */
+const namesOf = (file: string, text: string): string =>
+  file.endsWith('.ts') ? codeOf(text) : text.replaceAll(/--.*|'[^']*'/g, found => ' '.repeat(found.length))
 
 function find(file: string, text: string): string[] {
-  const allowed = (word: string): boolean => FOREIGN.some(one => one.word === word && one.in.test(file))
-  const known = (name: string): string[] => wordsOf(name).filter(word => replaced.includes(word) && !allowed(word))
-  const code = codeOf(text)
+  const allowed = (word: string): boolean => FOREIGN.some(one => word.startsWith(one.word) && one.in.test(file))
+  const known = (name: string): string[] => wordsOf(name).filter(word => isReplaced(word) && !allowed(word))
+  const code = namesOf(file, text)
   return [
     ...known(file.replace(/^.*\//, '')).map(word => `${file} is named by the replaced word ${word}`),
     ...[...code.matchAll(/[A-Za-z_]\w*/g)].flatMap(({ 0: name, index }) =>
@@ -47,7 +52,7 @@ function find(file: string, text: string): string[] {
 
 prove({
   promise: 'no name is made of a replaced word',
-  covers: file => isName(file) && file.endsWith('.ts'),
+  covers: file => isCode(file) && /\.(?:ts|sql|lua)$/.test(file) && !file.includes('/migrations/'),
   find,
   samples: [
     { file: 'src/quota/purse.ts', text: '', finds: ['src/quota/purse.ts is named by the replaced word purse'] },
@@ -57,6 +62,12 @@ prove({
       text: '\nclass FrontDesk {}',
       finds: ['src/a.ts:2 FrontDesk holds the replaced word front', 'src/a.ts:2 FrontDesk holds the replaced word desk'],
     },
+    {
+      file: 'src/a.ts',
+      text: 'const purses = [melt]',
+      finds: ['src/a.ts:1 purses holds the replaced word purses', 'src/a.ts:1 melt holds the replaced word melt'],
+    },
+    { file: 'src/a.sql', text: '-- in front\nselect terms', finds: ['src/a.sql:2 terms holds the replaced word terms'] },
     { file: 'src/a.ts', text: "// in front\nsay('the terms')", finds: [] },
     { file: 'src/imports/run.ts', text: 'cursor.trouble', finds: [] },
   ],

@@ -46,7 +46,7 @@ interface Span {
 
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y
 const STRING = /'(?:\\[\s\S]|[^'\\\n])*'|"(?:\\[\s\S]|[^"\\\n])*"/y
-const TEMPLATE_PIECE = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y
+const TEMPLATE_PART = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y
 const REGULAR = /\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//y
 const PLAIN = /[^/'"`{}]+/y
 const BEFORE_REGULAR = /(?:^|[(,=:[!&|?{};+\-*%~^<>]|\b(?:return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield))$/
@@ -60,10 +60,10 @@ function spansOf(text: string): Span[] {
   /** From a backtick's far side to the end of its template. */
   const template = (from: number): number => {
     for (let at = from; ;) {
-      const piece = match(TEMPLATE_PIECE, at) ?? ''
-      const isOpen = piece.endsWith('${')
-      spans.push({ kind: 'literal', from: at, to: at + piece.length - (isOpen ? 2 : 1) })
-      at += piece.length
+      const part = match(TEMPLATE_PART, at) ?? ''
+      const isOpen = part.endsWith('${')
+      spans.push({ kind: 'literal', from: at, to: at + part.length - (isOpen ? 2 : 1) })
+      at += part.length
       if (!isOpen) return at
       at = code(at, true) + 1
     }

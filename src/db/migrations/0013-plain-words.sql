@@ -3,6 +3,8 @@
 alter table stream_trouble rename to circuit_breaker;
 alter table quota_terms rename to quota_learned;
 alter table quota_learned rename column terms to learned;
+alter index stream_trouble_pkey rename to circuit_breaker_pkey;
+alter index quota_terms_pkey rename to quota_learned_pkey;
 
 drop function quota_take(uuid, text, uuid, text, text, text, timestamptz, timestamptz, quota_counter[]);
 drop function quota_end(uuid, text, timestamptz, text, integer, quota_move[]);

@@ -13,8 +13,8 @@ const word = z.string().max(2_000).optional()
 const connection = z.object({
   vendor,
   status: z.enum(CONNECTION_STATUSES),
-  scopes: z.array(z.string()).describe('What the athlete granted'),
-  missingScopes: z.array(z.string()).describe('What is needed and was not granted'),
+  scopes: z.array(z.string()).describe('Permissions that the athlete granted'),
+  missingScopes: z.array(z.string()).describe('Permissions that Paceline needs and the athlete did not grant'),
   vendorAthleteId: z.string(),
   connectedAt: instant,
   lastSyncAt: instant.nullable(),

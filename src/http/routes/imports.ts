@@ -36,7 +36,7 @@ export function importRoutes(app: App, { imports }: HttpParts): void {
     body: z.object({
       vendor: z.enum(vendorNames),
       type: z.enum(IMPORT_TYPES),
-      restart: z.boolean().optional().describe('Begin anew instead of going on where the last one stopped'),
+      restart: z.boolean().optional().describe('Start from the beginning, not where a failed import stopped'),
     }),
     response: { 200: importAnswer, 202: importAnswer, 400: errorAnswer, 409: errorAnswer },
   }

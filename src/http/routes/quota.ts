@@ -10,18 +10,18 @@ const windowName = z.enum(windowNames)
 
 export const windowState = z.object({
   window: windowName,
-  limit: count.describe('What the vendor allows, as it last said'),
-  allowed: count.describe('What Paceline allows itself of it'),
-  used: count.describe('Counted in the present window; never below what the vendor itself counted'),
+  limit: count.describe('Calls that the vendor allows, as it last said'),
+  allowed: count.describe('Calls that Paceline allows itself of these'),
+  used: count.describe('Calls in the current window; never fewer than the vendor counted'),
   remaining: count,
   resetAt: instant,
-  closed: z.boolean().describe('The vendor said "too many": nothing is sent until it resets'),
+  closed: z.boolean().describe('The vendor answered 429: nothing is sent until the window resets'),
 })
 
 const state = z.object({
   vendor,
   pools: z.array(z.object({ pool: z.string(), windows: z.array(windowState) })),
-  nextBackfillAt: instant.nullable().describe('When filling the gaps may go on; null: now'),
+  nextBackfillAt: instant.nullable().describe('When backfill may go on; null: now'),
 })
 
 const usage = z.object({

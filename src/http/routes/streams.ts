@@ -118,10 +118,10 @@ const byStatus = z.object(
 )
 const overview = z.object({
   status: byStatus,
-  retries: z.record(z.string(), count).describe('Failed ones by the number of their attempts'),
-  rateLimited24h: count.describe('Calls for streams that the vendor refused as too many in the last 24 hours'),
-  window: windowState.nullable().describe("The vendor's present short window"),
-  stuck: count.describe('Failed for good, until somebody resets them'),
+  retries: z.record(z.string(), count).describe('Failed streams by their number of attempts'),
+  rateLimited24h: count.describe('Calls for streams that the vendor answered with 429 in the last 24 hours'),
+  window: windowState.nullable().describe("The vendor's current short window"),
+  stuck: count.describe('Given up after three failures, until someone resets them'),
   athletes: z.array(byStatus.extend({ athleteId: id })),
 })
 
