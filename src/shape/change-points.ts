@@ -13,7 +13,7 @@ export interface Plateau {
 }
 
 /** How much two neighbours differ. Below 0 they are merged. */
-export type Difference = (left: Plateau, right: Plateau) => number
+type Difference = (left: Plateau, right: Plateau) => number
 
 export const lengthOf = ({ from, to }: Plateau): number => to - from
 

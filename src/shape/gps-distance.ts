@@ -15,7 +15,7 @@ const isPosition = (position: unknown): position is Position =>
   Math.abs(position[0] as number) <= 90 &&
   Math.abs(position[1] as number) <= 180
 
-export function metresBetween([lat1, lng1]: Position, [lat2, lng2]: Position): number {
+function metresBetween([lat1, lng1]: Position, [lat2, lng2]: Position): number {
   const radians = Math.PI / 180
   const north = (lat2 - lat1) * radians
   const east = (((lng2 - lng1 + 540) % 360) - 180) * radians * Math.cos(((lat1 + lat2) / 2) * radians)

@@ -14,7 +14,7 @@ export interface CellRange {
   readonly to: number
 }
 
-export interface Surge extends CellRange {
+interface Surge extends CellRange {
   readonly step: number
 }
 

@@ -8,7 +8,7 @@ import type { Section, TimeSpan } from './segments.ts'
 import { average, median, rounded } from './series.ts'
 import { averageOver, effortOver, movingSecondsOver, type Totals } from './totals.ts'
 
-export interface MomentInput {
+interface MomentInput {
   readonly grid: Grid
   readonly totals: Totals
   readonly sections: readonly Section[]

@@ -16,7 +16,7 @@ export interface Peak {
   readonly step: number
 }
 
-export interface PeakSearch {
+interface PeakSearch {
   readonly peaks: readonly Peak[]
   readonly plateaus: readonly Plateau[]
   readonly noise: number

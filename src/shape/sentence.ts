@@ -7,7 +7,7 @@ import { average, median, spread } from './series.ts'
 import { effortOver, type Totals } from './totals.ts'
 import { commonSize, durationText, metresText, paceText, rangeText } from './wording.ts'
 
-export interface SentenceInput {
+interface SentenceInput {
   /** What the activity is called: a run, a hike. */
   readonly noun: string
   readonly totals: Totals

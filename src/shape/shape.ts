@@ -37,7 +37,7 @@ export type {
 } from './result.ts'
 export type { ShapeChannels } from './samples.ts'
 
-export interface ShapeInput extends ZoneOptions {
+interface ShapeInput extends ZoneOptions {
   /** As the vendor names it. */
   readonly sport: string
   readonly channels: ShapeChannels

@@ -24,7 +24,7 @@ const NOUNS: readonly (readonly [RegExp, string])[] = [
 export const nounOf = (sport: string): string =>
   NOUNS.find(([pattern]) => pattern.test(sport.toLowerCase()))?.[1] ?? TRAITS[sportKindOf(sport)].noun
 
-export interface SportTraits {
+interface SportTraits {
   /** Slower than this is standing. */
   readonly idleMps: number
   /** Faster than this is an error of the recording. */

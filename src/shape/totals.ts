@@ -95,7 +95,7 @@ export function averageOver(totals: Totals, series: WeightedSums | undefined, fr
 export const movingSecondsOver = (totals: Totals, fromS: number, toS: number): number =>
   difference(totals, totals.movingS, fromS, toS)
 
-export type EffortMeasure = 'power' | 'gradeAdjustedSpeed' | 'speed'
+type EffortMeasure = 'power' | 'gradeAdjustedSpeed' | 'speed'
 
 /** How the effort of this activity is measured; undefined if only heart rate or nothing was recorded. */
 export function effortMeasureOf({ samples, watts, flatDistance }: Totals): EffortMeasure | undefined {

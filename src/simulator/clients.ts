@@ -7,7 +7,7 @@ export interface Client {
   readonly secret: string
 }
 
-export type ClientCheck = 'known' | 'unknown_client' | 'wrong_secret'
+type ClientCheck = 'known' | 'unknown_client' | 'wrong_secret'
 
 export class Clients {
   readonly #registered = new Map<VendorName, Map<string, string>>()

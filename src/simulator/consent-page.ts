@@ -6,12 +6,12 @@ import { textOf, type Call, type Route, type VendorName } from './router.ts'
 import type { Athlete } from './world/athletes.ts'
 import type { World } from './world/world.ts'
 
-export interface ConsentScope {
+interface ConsentScope {
   readonly name: string
   readonly isTicked: boolean
 }
 
-export interface ConsentDialect {
+interface ConsentDialect {
   readonly vendor: VendorName
   readonly label: string
   readonly templates: readonly string[]

@@ -15,7 +15,7 @@ import type { Workout } from './world/workouts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-export interface AthleteOptions {
+interface AthleteOptions {
   readonly seed?: number
   readonly activities?: number
   readonly nights?: number
@@ -46,7 +46,7 @@ export interface Control {
   advance(ms: number): number
 }
 
-export interface ControlParts {
+interface ControlParts {
   readonly context: SimulatorContext
   readonly vendors: Vendors
   readonly defaults: Required<Omit<AthleteOptions, 'seed'>>

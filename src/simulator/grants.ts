@@ -6,7 +6,7 @@ import type { Random } from '../kernel/random.ts'
 import type { Athlete } from './world/athletes.ts'
 import { hexOf } from './world/keyed-random.ts'
 
-export interface GrantPolicy {
+interface GrantPolicy {
   /** Infinity: the access token never expires. */
   readonly accessMs: number
   readonly refreshMs: number

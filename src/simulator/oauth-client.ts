@@ -11,7 +11,7 @@ export interface OAuthClient {
   readonly client?: { readonly id: string; readonly secret: string }
 }
 
-export interface ConsentChoice {
+interface ConsentChoice {
   readonly scopes?: string
   /** Scopes to tick. Absent: those that the page has ticked. */
   readonly tick?: readonly string[]
@@ -82,7 +82,7 @@ const unescaped = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
 
 /** The form of the page, as a browser would read it. */
-export function formIn(page: string): { action: string; boxes: string[]; ticked: string[] } {
+function formIn(page: string): { action: string; boxes: string[]; ticked: string[] } {
   const action = /<form method="post" action="([^"]*)">/.exec(page)?.[1] ?? ''
   const boxes = [...page.matchAll(/<input type="checkbox" name="scope" value="([^"]*)"( checked)?>/g)]
   const valueOf = (box: RegExpExecArray): string => unescaped(box[1] ?? '')

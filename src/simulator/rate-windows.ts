@@ -2,7 +2,7 @@
 // now. What counts, and what the answer says about it, is in each vendor's limits.ts.
 import type { Clock } from '../kernel/clock.ts'
 
-export interface WindowCount {
+interface WindowCount {
   readonly used: number
   readonly resetAt: number
 }

@@ -5,7 +5,7 @@ import type { SimulatorContext } from './context.ts'
 import { provesChallenge, type Grant, type Grants } from './grants.ts'
 import { textOf, type Call, type Route, type VendorName } from './router.ts'
 
-export interface TokenDialect {
+interface TokenDialect {
   readonly vendor: VendorName
   readonly template: string
   readonly context: SimulatorContext

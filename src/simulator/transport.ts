@@ -7,7 +7,7 @@ import { hasCode, PacelineError } from '../kernel/errors.ts'
 import type { Answer } from './answer.ts'
 import { half, type Reply } from './pipeline.ts'
 
-export type Respond = (request: Request) => Promise<Reply>
+type Respond = (request: Request) => Promise<Reply>
 
 const bytesOf = (body: string | Uint8Array): Buffer => (typeof body === 'string' ? Buffer.from(body) : Buffer.from(body))
 

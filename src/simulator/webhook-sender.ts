@@ -26,7 +26,7 @@ export interface Delivery {
 
 export type Send = (request: Request) => Promise<Response>
 
-export interface WebhookSenderParts {
+interface WebhookSenderParts {
   readonly clock: Clock
   readonly faults: Faults
   readonly journal: Journal

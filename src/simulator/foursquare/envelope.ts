@@ -4,7 +4,7 @@ import type { Random } from '../../kernel/random.ts'
 import { json, type Answer } from '../answer.ts'
 import { hexOf } from '../world/keyed-random.ts'
 
-export interface EnvelopeMore {
+interface EnvelopeMore {
   readonly problem?: { readonly errorType: string; readonly errorDetail: string }
   readonly headers?: Readonly<Record<string, string>>
   /** For `meta.code`, if it differs from the status. */

@@ -20,7 +20,7 @@ const BATCH = 20
 type Summary = Readonly<Record<string, unknown>>
 type Span = readonly [fromAt: number, toAt: number]
 
-export interface GarminParts {
+interface GarminParts {
   readonly context: SimulatorContext
   readonly grants: Grants
   readonly webhooks: GarminWebhooks

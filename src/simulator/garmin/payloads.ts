@@ -12,7 +12,7 @@ type Payload = Record<string, unknown>
 const seconds = (at: number): number => Math.floor(at / 1000)
 
 /** Garmin gives the same workout an id of its own. */
-export const garminId = (workout: Workout): string => String((BigInt(workout.id) % 100_000_000_000n) + 10_000_000_000n)
+const garminId = (workout: Workout): string => String((BigInt(workout.id) % 100_000_000_000n) + 10_000_000_000n)
 
 const TYPES: Readonly<Record<string, string>> = {
   Run: 'RUNNING',

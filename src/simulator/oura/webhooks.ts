@@ -26,8 +26,8 @@ interface Subscription {
   expiresAt: number
 }
 
-export type OuraEvent = 'create' | 'update' | 'delete'
-export type OuraData = 'sleep' | 'daily_sleep'
+type OuraEvent = 'create' | 'update' | 'delete'
+type OuraData = 'sleep' | 'daily_sleep'
 
 export class OuraWebhooks {
   readonly #subscriptions = new Map<string, Subscription>()

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 export const stravaGrants = ({ clock, random }: SimulatorContext): Grants =>
   new Grants(clock, random, { accessMs: 6 * HOUR_MS, refreshMs: Infinity, reuseAboveMs: HOUR_MS, keepsOldAccess: true })
 
-export interface StravaOauth {
+interface StravaOauth {
   readonly context: SimulatorContext
   readonly grants: Grants
   /** Called when the athlete's consent has ended, in whatever way. */

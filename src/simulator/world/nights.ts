@@ -49,7 +49,7 @@ export function nightsOfDay(athlete: Athlete, vendor: SleepVendor, day: number):
   return nights
 }
 
-export interface NightOptions {
+interface NightOptions {
   readonly athlete: Athlete
   readonly random: Random
   readonly startAt: number

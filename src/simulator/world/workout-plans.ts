@@ -28,7 +28,7 @@ export interface Step {
   readonly isLap?: boolean
 }
 
-export interface WorkoutTraits {
+interface WorkoutTraits {
   readonly sport: string
   readonly hasGps: boolean
   readonly hasDistance: boolean

@@ -13,7 +13,7 @@ export interface WorldOptions {
   readonly bigIds: boolean
 }
 
-export interface NewAthlete {
+interface NewAthlete {
   readonly seed?: number
   readonly activities: number
   readonly nights: number
