@@ -177,10 +177,11 @@ function filesOf({ groups }: TestRun): { files: readonly string[]; complaints: C
 
 const nodeTestFlags = (run: TestRun): readonly string[] => [
   // In MB. The default keeps the collector busy for a tenth of a run: tests make much that they soon drop.
-  '--max-semi-space-size=64',
+  '--max-semi-space-size=128',
   '--import=./test/servers/watchdog.ts',
   '--test',
-  run.concurrency === 1 ? '--test-isolation=none' : `--test-concurrency=${run.concurrency}`,
+  // Optimising the embedded store's WebAssembly costs short tests more than it gives them.
+  ...(run.concurrency === 1 ? ['--test-isolation=none', '--liftoff-only'] : [`--test-concurrency=${run.concurrency}`]),
   ...(run.needsServers ? ['--test-global-setup=test/servers/global-setup.ts'] : []),
   '--test-reporter=spec',
   '--test-reporter-destination=stdout',
