@@ -92,7 +92,11 @@ describe('doctor', () => {
     assert.deepEqual(
       findings.filter(({ check }) => /^[A-Z_]+$/.test(check)),
       [
-        { check: 'PACELINE_PORT', level: 'ok', sentence: 'The port on which they listen; 0 takes any free one.' },
+        {
+          check: 'PACELINE_PORT',
+          level: 'ok',
+          sentence: 'The port on which the API and the dashboard listen; 0 takes any free one.',
+        },
         { check: 'PACELINE_ADMIN_TOKEN', level: 'ok', sentence: 'The bearer token of `/admin/*`.' },
         { check: 'STRAVA_CLIENT_ID', level: 'ok', sentence: 'The client id of your Strava application.' },
         { check: 'STRAVA_CLIENT_SECRET', level: 'ok', sentence: 'The secret that belongs to the client id.' },
