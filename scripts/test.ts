@@ -40,11 +40,11 @@ const MINUTE_MS = 60_000
 // One process each, side by side: starting the embedded store anew for every file took longer than the tests themselves.
 const UNIT: TestRun = { groups: ['unit', 'tidy'], concurrency: 1, needsServers: false, silenceMs: 30 * MINUTE_MS }
 const CONTRACT: TestRun = { ...UNIT, groups: ['contract'] }
-// Three at a time: a simulation keeps a processor busy, the others mostly wait for a server, a process or a browser. Those that wait most
-// come first, so that none is left alone at the end.
+// Two at a time, one for each processor of a small machine: servers that wait for a processor answer late. Those that wait most come first,
+// so that none is left alone at the end.
 const WITH_SERVERS: TestRun = {
   groups: ['e2e', 'simulation', 'distributed', 'browser'],
-  concurrency: 3,
+  concurrency: 2,
   needsServers: true,
   silenceMs: 30 * MINUTE_MS,
 }
