@@ -32,8 +32,13 @@ describe('the demo', () => {
   })
 
   test('it answers, is ready and says that it is the demo', async () => {
-    await until(async () => (await fetch(`${server.url}/readyz`)).ok)
-    assert.deepEqual((await json(await fetch(`${server.url}/readyz`)))['parts'], ['database', 'worker'])
+    let ready: unknown
+    await until(async () => {
+      const answer = await fetch(`${server.url}/readyz`)
+      ready = await json(answer)
+      return answer.ok
+    })
+    assert.deepEqual(ready, { status: 'ready', parts: ['database', 'worker'] })
     assert.equal((await json(await fetch(`${server.url}/healthz`)))['demo'], true)
     assert.match(await (await fetch(server.url)).text(), /Demo/)
     assert.match(server.output(), /This is the demo: a sample athlete, time × 60, data in \S+\.paceline\/demo\. The link above/)
