@@ -114,9 +114,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Without the worker role streams still runs: whoever opens an activity has its streams fetched here. */
+/** Whoever opens an activity has its detail and its streams fetched here, also without the worker role. */
 const workers = ({ imports, streams }: Rooms, roles: readonly Role[]): Service[] =>
-  roles.includes('worker') ? [imports.work(), streams.work()] : [streams.service]
+  roles.includes('worker') ? [imports.refreshing, imports.work(), streams.work()] : [imports.refreshing, streams.service]
 
 /** What every room needs. */
 interface Foundation {

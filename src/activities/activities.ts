@@ -8,22 +8,23 @@ import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import type { FoursquareCheckin, StravaActivityDetail, StravaLap, StravaPhoto } from '../vendors/vendors.ts'
 import { lapOf, type Activity, type Checkin, type ManualEntry, type Photo, type ReadActivity } from './activity.ts'
+import { OwedFetches } from './owed.ts'
 import { paged, placeOf, type Paged } from './place.ts'
 import { instant, storable } from './storable.ts'
 import type { StreamStatus } from './stream-lifecycle.ts'
+import { summaryFields } from './summary-fields.ts'
 import { checkinRow, detailRow, photoRow, summaryRow, type Summaries } from './translation.ts'
 
 export type { Activity, Checkin, ReadActivity } from './activity.ts'
 export { activitiesEraser } from './eraser.ts'
+export type { OwedBounds, OwedDetail, OwedPhotos } from './owed.ts'
 export { isCursor } from './place.ts'
 export { streamLifecycle, streamStatuses, type StreamStatus } from './stream-lifecycle.ts'
 
 const store = loadQueries(new URL('store.sql', import.meta.url), {
-  storeSummaries: ['athleteId', 'vendor', 'now', 'rows'],
+  storeSummaries: ['athleteId', 'vendor', 'now', 'rows', 'version', 'fields'],
   storeDetails: ['athleteId', 'vendor', 'now', 'rows'],
   storePhotos: ['athleteId', 'vendor', 'now', 'rows', 'externalIds'],
-  detailFailed: ['athleteId', 'vendor', 'externalId', 'now'],
-  photosFailed: ['athleteId', 'vendor', 'externalId', 'now'],
   removeMissing: ['athleteId', 'vendor', 'missing'],
   storeCheckins: ['athleteId', 'vendor', 'rows'],
   createManual: ['id', 'athleteId', 'name', 'sport', 'start', 'elapsedSeconds', 'distanceMeters', 'now'],
@@ -32,10 +33,7 @@ const reading = loadQueries(new URL('reading.sql', import.meta.url), {
   list: ['athleteId', 'at', 'id', 'sport', 'from', 'to', 'streams', 'limit'],
   read: ['athleteId', 'id'],
   photos: ['id'],
-  owed: ['athleteId', 'vendor', 'excluding', 'limit', 'also', 'failedBefore'],
-  owedPhotos: ['athleteId', 'vendor', 'excluding', 'limit', 'failedBefore'],
   counts: ['athleteId', 'vendor'],
-  startedSince: ['athleteId', 'vendor', 'since'],
   lastZone: ['athleteId'],
   listCheckins: ['athleteId', 'at', 'id', 'limit'],
   countCheckins: ['athleteId'],
@@ -61,21 +59,6 @@ export interface Counts {
 interface PhotosOf {
   readonly externalId: string
   readonly photos: readonly StravaPhoto[]
-}
-
-interface OwedOptions {
-  readonly limit: number
-  /** External ids to leave out. */
-  readonly excluding?: readonly string[]
-  /** External ids to include although they have a detail: it is out of date. */
-  readonly also?: readonly string[]
-  /** Leaves out what failed after this time; by default nothing. */
-  readonly failedBefore?: Date | undefined
-}
-
-interface Failure {
-  readonly externalId: string
-  readonly what: 'detail' | 'photos'
 }
 
 interface PageAsked {
@@ -112,12 +95,15 @@ export class Activities {
   readonly #clock: Clock
   readonly #newId: NewId
   readonly #outbox: Outbox
+  /** What is still to be fetched of them, and what the vendor's list no longer shows. */
+  readonly owed: OwedFetches
 
   constructor(parts: ActivitiesParts) {
     this.#database = parts.database
     this.#clock = parts.clock
     this.#newId = parts.newId
     this.#outbox = new Outbox(parts)
+    this.owed = new OwedFetches(parts)
   }
 
   /** What became of each, by external id. Of two summaries with one id the later counts. */
@@ -129,7 +115,7 @@ export class Activities {
   ): Promise<Map<string, Stored>> {
     assert(summaries.length <= SUMMARIES_MAX, `at most ${SUMMARIES_MAX} summaries at once`)
     const rows = lastOfEach(summaries.map(summaryRow[vendor])).map(row => ({ id: this.#newId(), ...row }))
-    const query = store.storeSummaries({ athleteId, vendor, now: this.#now(), rows: storable(rows) })
+    const query = store.storeSummaries({ athleteId, vendor, now: this.#now(), rows: storable(rows), ...summaryFields(vendor) })
     const stored = await tx.query<StoredRow>(query)
     const events = stored
       .filter(row => row.stored === 'inserted')
@@ -190,41 +176,10 @@ export class Activities {
     return externalIds(stored.filter(row => made.has(row.id)))
   }
 
-  /** Activities without a detail, newest first. */
-  async owed(
-    athleteId: string,
-    vendor: 'strava',
-    { limit, excluding = [], also = [], failedBefore = this.#now() }: OwedOptions,
-  ): Promise<string[]> {
-    const query = reading.owed({ athleteId, vendor, excluding, limit, also, failedBefore })
-    return externalIds(await this.#database.query(query))
-  }
-
-  /** Activities whose photos were not fetched, or not since their number changed; newest first. */
-  async owedPhotos(
-    athleteId: string,
-    vendor: 'strava',
-    { limit, excluding = [], failedBefore = this.#now() }: OwedOptions,
-  ): Promise<string[]> {
-    const query = reading.owedPhotos({ athleteId, vendor, excluding, limit, failedBefore })
-    return externalIds(await this.#database.query(query))
-  }
-
-  /** Records that the detail or the photos could not be fetched, so that polls leave them alone for a while. */
-  async failed(tx: Queryable, athleteId: string, vendor: 'strava', { what, externalId }: Failure): Promise<void> {
-    const failed = what === 'detail' ? store.detailFailed : store.photosFailed
-    await tx.query(failed({ athleteId, vendor, externalId, now: this.#now() }))
-  }
-
   async counts(athleteId: string, vendor: keyof Summaries, tx: Queryable = this.#database): Promise<Counts> {
     const [counts] = await tx.query<Counts>(reading.counts({ athleteId, vendor }))
     assert(counts)
     return counts
-  }
-
-  /** The external ids of activities that began at or after `since`. */
-  async startedSince(tx: Queryable, athleteId: string, vendor: keyof Summaries, since: Date): Promise<string[]> {
-    return externalIds(await tx.query(reading.startedSince({ athleteId, vendor, since })))
   }
 
   /** The time zone of the latest activity that has one. */

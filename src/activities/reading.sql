@@ -25,37 +25,14 @@ from activity_photo
 where activity_id = $id
 order by taken_at nulls last, unique_id;
 
--- name: owed
--- What failed lately is left alone.
-select external_activity_id as "externalId"
-from activity
-where athlete_id = $athleteId and provider = $vendor and (detailed_at is null or external_activity_id = any ($also::text[]))
-  and external_activity_id <> all ($excluding::text[]) and (detail_failed_at is null or detail_failed_at <= $failedBefore)
-order by start_time desc, id desc
-limit $limit;
-
--- name: owedPhotos
--- What failed lately is left alone.
-select external_activity_id as "externalId"
-from activity
-where athlete_id = $athleteId and provider = $vendor and detailed_at is not null and photo_count > 0 and photos_synced_at is null
-  and external_activity_id <> all ($excluding::text[]) and (photos_failed_at is null or photos_failed_at <= $failedBefore)
-order by start_time desc, id desc
-limit $limit;
-
 -- name: counts
 -- The photo counts count activities, because one call fetches all photos of an activity.
 select count(*) as listed, count(detailed_at) as detailed,
-  count(*) filter (where detailed_at is null and detail_failed_at is not null) as parked,
-  count(*) filter (where detailed_at is not null and photo_count > 0 and photos_synced_at is null) as "photosOwed",
+  count(*) filter (where detailed_at is null and (detail_failed_at is not null or missing_since is not null)) as parked,
+  count(*) filter (where photos_are_owed(detailed_at, photo_count, photos_synced_at) and missing_since is null) as "photosOwed",
   count(photos_synced_at) as "photosSynced"
 from activity
 where athlete_id = $athleteId and provider = $vendor;
-
--- name: startedSince
-select external_activity_id as "externalId"
-from activity
-where athlete_id = $athleteId and provider = $vendor and start_time >= $since;
 
 -- name: lastZone
 select timezone

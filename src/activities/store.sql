@@ -1,28 +1,33 @@
 -- name: storeSummaries
 -- Stores a page of a list in one statement, sent as one JSON text so that a missing value shifts nothing. A field that the summary leaves
 -- out keeps its value; detail, laps and photos are never touched. Sorted, so that two workers that store the same page wait for each other
--- instead of deadlocking. A summary counts as changed when it differs from the last summary, not from the columns: those may hold the
--- detail's values, which can differ for ever.
+-- instead of deadlocking. A summary counts as changed when it differs from the last summary, not from the columns (those may hold the
+-- detail's values, which can differ for ever), by the fields of the version under which that one was stored; then its detail is stale.
 with given as (
-  select g.id, g.external_id, m.*, coalesce(a.summary = g.summary, false) as same, a.updated_at_utc as known_update
+  select g.id, g.external_id, m.*, g.summary, s.same, a.id is not null as is_known, a.updated_at_utc as known_update
   from jsonb_to_recordset($rows::text::jsonb) as g (
     id uuid, external_id text, name text, sport text, start_time timestamptz(3), timezone text, elapsed_seconds integer,
     moving_seconds integer, distance_meters double precision, manual boolean, photo_count integer, summary jsonb)
   left join activity a on a.athlete_id = $athleteId and a.provider = $vendor and a.external_activity_id = g.external_id
   cross join lateral (
-    select a.name, a.sport, a.start_time, a.timezone, a.elapsed_seconds, a.moving_seconds, a.distance_meters, a.manual, a.photo_count,
-      a.summary
-    where a.summary = g.summary
+    select a.id is not null and not exists (
+      select from jsonb_array_elements_text($fields::text::jsonb -> a.summary_version::text) as f
+      where nullif(a.summary -> f, 'null') is distinct from nullif(g.summary -> f, 'null')) as same) as s
+  cross join lateral (
+    select a.name, a.sport, a.start_time, a.timezone, a.elapsed_seconds, a.moving_seconds, a.distance_meters, a.manual, a.photo_count
+    where s.same
     union all
     select coalesce(g.name, a.name, 'Untitled'), coalesce(g.sport, a.sport, 'Workout'), g.start_time, coalesce(g.timezone, a.timezone),
       coalesce(g.elapsed_seconds, a.elapsed_seconds), coalesce(g.moving_seconds, a.moving_seconds),
-      coalesce(g.distance_meters, a.distance_meters), coalesce(g.manual, a.manual, false), coalesce(g.photo_count, a.photo_count, 0), g.summary
-    where a.summary is distinct from g.summary) as m
+      coalesce(g.distance_meters, a.distance_meters), coalesce(g.manual, a.manual, false), coalesce(g.photo_count, a.photo_count, 0)
+    where not s.same) as m
 ), stored as (
   insert into activity as a (id, athlete_id, provider, external_activity_id, name, sport, start_time, timezone, elapsed_seconds,
-    moving_seconds, distance_meters, manual, photo_count, summary, first_seen_at_utc, last_seen_at_utc, updated_at_utc)
+    moving_seconds, distance_meters, manual, photo_count, summary, summary_version, detail_stale, first_seen_at_utc, last_seen_at_utc,
+    updated_at_utc)
   select g.id, $athleteId, $vendor, g.external_id, g.name, g.sport, g.start_time, g.timezone, g.elapsed_seconds, g.moving_seconds,
-    g.distance_meters, g.manual, g.photo_count, g.summary, $now, $now, case when g.same then g.known_update else $now end
+    g.distance_meters, g.manual, g.photo_count, g.summary, $version, g.is_known and not g.same, $now, $now,
+    case when g.same then g.known_update else $now end
   from given g
   order by g.external_id
   on conflict on constraint activity_once do update set
@@ -30,9 +35,11 @@ with given as (
     elapsed_seconds = excluded.elapsed_seconds, moving_seconds = excluded.moving_seconds,
     distance_meters = excluded.distance_meters, manual = excluded.manual, photo_count = excluded.photo_count,
     photos_synced_at = case when excluded.photo_count = a.photo_count then a.photos_synced_at end,
-    detail_failed_at = case when excluded.summary = a.summary then a.detail_failed_at end,
-    photos_failed_at = case when excluded.summary = a.summary then a.photos_failed_at end,
-    summary = excluded.summary, last_seen_at_utc = excluded.last_seen_at_utc, updated_at_utc = excluded.updated_at_utc
+    detail_stale = a.detail_stale or (excluded.detail_stale and a.detailed_at is not null),
+    detail_failed_at = case when not excluded.detail_stale then a.detail_failed_at end,
+    photos_failed_at = case when not excluded.detail_stale then a.photos_failed_at end,
+    summary = excluded.summary, summary_version = excluded.summary_version, missing_since = null,
+    last_seen_at_utc = excluded.last_seen_at_utc, updated_at_utc = excluded.updated_at_utc
   returning a.id, a.external_activity_id, a.name, a.sport, a.start_time
 )
 select s.id, s.external_activity_id as "externalId", s.name, s.sport, s.start_time as start,
@@ -62,7 +69,7 @@ update activity a set
   manual = coalesce(g.manual, a.manual), photo_count = coalesce(g.photo_count, a.photo_count),
   photos_synced_at = case when coalesce(g.photo_count, a.photo_count) = a.photo_count then a.photos_synced_at end,
   description = g.description, detail = g.detail, laps = coalesce(g.laps, a.laps), splits = coalesce(g.splits, a.splits),
-  detailed_at = $now, detail_failed_at = null, last_seen_at_utc = $now,
+  detailed_at = $now, detail_stale = false, detail_failed_at = null, missing_since = null, last_seen_at_utc = $now,
   updated_at_utc = case
     when (a.detail, a.laps, a.splits) is not distinct from (g.detail, coalesce(g.laps, a.laps), coalesce(g.splits, a.splits))
     then a.updated_at_utc else $now end
@@ -103,12 +110,6 @@ with given as (
 )
 select external_activity_id as "externalId"
 from synced;
-
--- name: detailFailed
-update activity set detail_failed_at = $now where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
-
--- name: photosFailed
-update activity set photos_failed_at = $now where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
 
 -- name: removeMissing
 -- Photos and streams are deleted with their activity.

@@ -69,7 +69,7 @@ export interface HttpParts {
   readonly connections: Connections
   readonly erasure: Erasure
   readonly activities: Activities
-  readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view' | 'underWay'>
+  readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view' | 'underWay' | 'refreshed'>
   readonly inbox: Pick<Inbox, 'receive'>
   readonly streams: Pick<
     Streams,

@@ -1,5 +1,5 @@
-// Stores what Garmin pushes, by itself or because an import requested it: activities become rows, nights go to the ingest. The samples of
-// `activity-details` are left to streams; its summary may be the first we hear of an activity.
+// Stores what Garmin pushes, by itself or because an import requested it: activities become rows, nights go to the ingest. What is older
+// than `cutoff` is not kept. The samples of `activity-details` are left to streams; its summary may be the first we hear of an activity.
 import type { Activities } from '../activities/activities.ts'
 import type { Queryable } from '../db/db.ts'
 import { garminNights, type SleepIngest } from '../sleep/sleep.ts'
@@ -16,15 +16,21 @@ const BATCH = 200
 export async function storePushed(
   tx: Queryable,
   { activities, ingest }: PushParts,
-  pushed: { readonly athleteId: string; readonly summaries: readonly GarminSummary[]; readonly heardAt: number },
+  pushed: {
+    readonly athleteId: string
+    readonly summaries: readonly GarminSummary[]
+    readonly heardAt: number
+    readonly cutoff: number
+  },
 ): Promise<void> {
-  const { athleteId, summaries, heardAt } = pushed
-  const rows = summaries.flatMap(activityIn)
+  const { athleteId, summaries, heardAt, cutoff } = pushed
+  const rows = summaries.flatMap(activityIn).filter(({ startTimeInSeconds }) => startTimeInSeconds * 1000 >= cutoff)
   for (let index = 0; index < rows.length; index += BATCH) {
     await activities.storeSummaries(tx, athleteId, 'garmin', rows.slice(index, index + BATCH))
   }
   const nights = summaries.flatMap(one => (one.dataKind === 'sleep' ? [one.summary] : []))
-  await ingest.receive(tx, athleteId, garminNights(nights, heardAt))
+  const kept = garminNights(nights, heardAt).filter(({ date }) => Date.parse(date) >= cutoff)
+  await ingest.receive(tx, athleteId, kept)
 }
 
 function activityIn(pushed: GarminSummary): GarminActivity[] {

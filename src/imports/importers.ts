@@ -10,39 +10,71 @@ import type {
   VendorName,
   WhoopEndpoints,
 } from '../vendors/vendors.ts'
-import { CheckinImport } from './checkin-import.ts'
-import type { Ending } from './fetching.ts'
-import { GarminImport } from './garmin-import.ts'
-import { importNights, readOura, readWhoop } from './night-import.ts'
-import type { Run } from './run.ts'
+import { checkinImport } from './checkin-import.ts'
+import { garminImport } from './garmin-import.ts'
+import { nightImport } from './night-import.ts'
+import { ouraSource, whoopSource } from './night-steps.ts'
+import { Run, type Ending, type RunParts } from './run.ts'
+import type { ImportJob } from './job-store.ts'
+import type { BaseCursor, Counter, Importer } from './steps.ts'
 import { StravaImport } from './strava-import.ts'
 
 interface ImporterParts {
   readonly activities: Activities
   readonly ingest: SleepIngest
-  readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
+  readonly athleteId: string
+  /** The history was never complete. */
+  readonly isFirst: boolean
 }
 
-export async function runImporter(run: Run, { name, endpoints }: OpenVendor, parts: ImporterParts): Promise<Ending> {
-  const { activities, ingest, onNews } = parts
-  const importers: Record<VendorName, () => Promise<Ending>> = {
-    strava: () => new StravaImport(run, { activities, onNews, endpoints: endpoints as StravaEndpoints }).run(),
-    garmin: () => new GarminImport(run, { activities, endpoints: endpoints as GarminEndpoints }).run(),
-    foursquare: () => new CheckinImport(run, { activities, endpoints: endpoints as FoursquareEndpoints }).run(),
-    oura: () => importNights(run, ingest, readOura(endpoints as OuraEndpoints)),
-    whoop: () => importNights(run, ingest, readWhoop(endpoints as WhoopEndpoints)),
-  }
-  return await importers[name]()
+interface VendorImports {
+  /** What an import counts: in words, and the field of its cursor. */
+  readonly noun: string
+  readonly counter: Counter
+  /** False for a vendor that sends new data by itself. */
+  readonly isPolled: boolean
+  /** Its whole list is read again every week, and when the scopes change. */
+  readonly isRelooked: boolean
+  readonly run: (endpoints: never, parts: ImporterParts) => (runParts: RunParts, job: ImportJob) => Promise<Ending>
 }
 
-/** All but Garmin, which pushes new data by itself. */
-export const POLLED: readonly VendorName[] = ['strava', 'oura', 'whoop', 'foursquare']
+const by =
+  <E, C extends BaseCursor, R, W>(importer: (endpoints: E, parts: ImporterParts) => Importer<C, R, W>) =>
+  (endpoints: E, parts: ImporterParts) =>
+  (runParts: RunParts, job: ImportJob): Promise<Ending> =>
+    new Run(runParts, job, importer(endpoints, parts)).toItsEnd()
 
-/** What an import of this vendor counts. */
-export const NOUNS: Readonly<Record<VendorName, string>> = {
-  strava: 'activities',
-  garmin: 'activities',
-  oura: 'nights',
-  whoop: 'nights',
-  foursquare: 'check-ins',
+const ACTIVITIES = { noun: 'activities', counter: 'activities_imported' } as const
+const NIGHTS = { noun: 'nights', counter: 'nights_imported', isPolled: true, isRelooked: false } as const
+
+/** By vendor. A new one is added here. */
+export const importers: Readonly<Record<VendorName, VendorImports>> = {
+  strava: {
+    ...ACTIVITIES,
+    isPolled: true,
+    isRelooked: true,
+    run: by((endpoints: StravaEndpoints, parts) => new StravaImport({ ...parts, endpoints })),
+  },
+  garmin: {
+    ...ACTIVITIES,
+    isPolled: false,
+    isRelooked: false,
+    run: by((endpoints: GarminEndpoints, parts) => garminImport({ ...parts, endpoints })),
+  },
+  oura: { ...NIGHTS, run: by((endpoints: OuraEndpoints, parts) => nightImport(ouraSource(endpoints), parts)) },
+  whoop: { ...NIGHTS, run: by((endpoints: WhoopEndpoints, parts) => nightImport(whoopSource(endpoints), parts)) },
+  foursquare: {
+    noun: 'check-ins',
+    counter: 'checkins_imported',
+    isPolled: true,
+    isRelooked: false,
+    run: by((endpoints: FoursquareEndpoints, parts) => checkinImport({ ...parts, endpoints })),
+  },
 }
+
+export const runImporter = (open: OpenVendor, parts: ImporterParts, runParts: RunParts, job: ImportJob): Promise<Ending> =>
+  importers[open.name].run(open.endpoints as never, parts)(runParts, job)
+
+/** How many the import has brought so far. */
+export const importedBy = ({ vendor, cursor }: Pick<ImportJob, 'vendor' | 'cursor'>): number =>
+  Number(cursor[importers[vendor].counter] ?? 0)

@@ -1,11 +1,12 @@
 // The door. Fetches an athlete's history from a vendor, over hours or days, through pauses, restarts and failures. Laws:
-// - one live import per athlete and vendor; starting another gives the live one;
+// - one import of a history is at work; starting another gives the live one, but a full one is not answered by a poll: it comes after it;
 // - rows and cursor commit together: nothing that was stored is requested again, whenever a process is killed;
 // - no request leaves during a pause; a pause ends by itself;
 // - a connection's last sync moves when an import completes, to the import's start.
 import type { Activities, Counts } from '../activities/activities.ts'
-import type { Accounts, Connections } from '../accounts/accounts.ts'
+import type { Accounts, Connection, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
+import type { CallOptions } from '../calls/calls.ts'
 import type { Database, Queryable } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
@@ -13,16 +14,16 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Service } from '../kernel/service.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { SleepIngest } from '../sleep/sleep.ts'
-import { vendors, type GarminSummary, type OpenVendor, type VendorName } from '../vendors/vendors.ts'
-import type { Problem } from './cursor.ts'
-import type { Ending } from './fetching.ts'
+import { vendors, type GarminSummary, type OpenVendor, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
 import { importStatuses, type ImportStatus } from './job-lifecycle.ts'
 import { JobStore, type ImportJob, type ImportType } from './job-store.ts'
 import { storePushed } from './garmin-push.ts'
-import { NOUNS, runImporter } from './importers.ts'
+import { importedBy, importers, runImporter } from './importers.ts'
 import { messageOf } from './messages.ts'
-import { dueForImport } from './polling.ts'
-import { Run } from './run.ts'
+import { CALLS_PER_POLL, dueForImport } from './polling.ts'
+import { DetailRefresh } from './refresh.ts'
+import type { Ending } from './run.ts'
+import type { Problem } from './steps.ts'
 import { IMPORT_BELL, ImportWorker } from './worker.ts'
 
 export { importLifecycle, importStatuses } from './job-lifecycle.ts'
@@ -43,6 +44,8 @@ export interface ImportsParts {
   /** Called after an import stored new activities. */
   readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
   readonly pollMinutes: number
+  /** For how many days a vendor's data is kept; undefined: for ever. */
+  readonly retentionDays: (vendor: VendorName) => number | undefined
   /** Whether no other process can use the store. */
   readonly isAlone?: boolean
 }
@@ -74,15 +77,26 @@ interface ImportGauge {
 /** How far an incremental import looks back, to find late uploads and edits. */
 const LOOK_BACK_MS = 7 * DAY_MS
 const KEPT_MS = 90 * DAY_MS
+/** A look at a whole list that did not come to its end is tried again after this time. */
+const WHOLE_AGAIN_MS = DAY_MS
+/** New activities on a page of 200: pages overlap by the entries of one second. */
+const NEW_PER_PAGE = 199
+
+interface Wish {
+  readonly type: ImportType
+  readonly restart?: boolean
+}
 
 export class Imports {
   readonly #parts: ImportsParts
   readonly #store: JobStore
   readonly #worker: ImportWorker
+  readonly #refresh: DetailRefresh
 
   constructor(parts: ImportsParts) {
     this.#parts = parts
     this.#store = new JobStore(parts.database)
+    this.#refresh = new DetailRefresh(parts)
     this.#worker = new ImportWorker({
       ...parts,
       store: this.#store,
@@ -115,14 +129,22 @@ export class Imports {
     ]
   }
 
-  async start(athleteId: string, vendor: VendorName, wish: { type: ImportType; restart?: boolean }): Promise<Started> {
+  /** Fetches the details of opened activities again. Runs in every process that serves people. */
+  get refreshing(): Service {
+    return this.#refresh.service
+  }
+
+  /** Somebody has opened the activity: its detail is fetched again when it is old. Resolves when it is here, or after a short wait. */
+  async refreshed(athleteId: string, activityId: string): Promise<void> {
+    await this.#refresh.refreshed(athleteId, activityId)
+  }
+
+  async start(athleteId: string, vendor: VendorName, wish: Wish): Promise<Started> {
     const { newId, bell, clock, connections } = this.#parts
     const connection = await connections.find(athleteId, vendor)
     if (connection === undefined) return { outcome: 'not_connected' }
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
-    // An incremental import needs a complete sync to build on.
-    const type = connection.lastSyncAt === null ? 'full' : wish.type
-    const wanted = { athleteId, vendor, type, restart: wish.restart ?? false, connectedAt: connection.connectedAt }
+    const wanted = await this.#wanted(athleteId, connection, wish)
     const job = await this.#store.create(newId(), wanted, clock.now())
     if (job !== undefined) {
       await bell.ring(IMPORT_BELL, job.id, clock.now())
@@ -133,15 +155,39 @@ export class Imports {
     return live === undefined ? await this.start(athleteId, vendor, wish) : { outcome: 'running', job: live }
   }
 
-  /** Starts the automatic imports: a full one after connecting, then incremental ones at intervals. */
+  /** An incremental import needs a complete sync to build on, made with the scopes of today. */
+  async #wanted(athleteId: string, { vendor, lastSyncAt, connectedAt, scopes }: Connection, { type, restart = false }: Wish) {
+    const isFirst = lastSyncAt === null
+    const isFull =
+      type === 'full' || isFirst || (importers[vendor].isRelooked && !(await this.#isSeenWith(athleteId, vendor, scopes)))
+    const listCalls = isFirst ? 0 : isFull ? await this.#wholeLookCalls(athleteId, vendor) : CALLS_PER_POLL
+    return { athleteId, vendor, type: isFull ? ('full' as const) : type, restart, connectedAt, scopes, listCalls }
+  }
+
+  async #isSeenWith(athleteId: string, vendor: VendorName, scopes: readonly string[]): Promise<boolean> {
+    const last = await this.#store.lastFull({ athleteId, vendor })
+    return last !== undefined && covers(scopes, last.scopes) && covers(last.scopes, scopes)
+  }
+
+  async #wholeLookCalls(athleteId: string, vendor: VendorName): Promise<number> {
+    if (vendor !== 'strava') return CALLS_PER_POLL
+    const { listed } = await this.#parts.activities.counts(athleteId, vendor)
+    return Math.ceil(listed / NEW_PER_PAGE) + 1
+  }
+
+  /** Starts the automatic imports: a full one after connecting, then incremental ones at intervals, and a full one every week. */
   async poll(): Promise<void> {
-    for (const { athleteId, vendor } of await dueForImport(this.#parts, this.#store))
-      await this.start(athleteId, vendor, { type: 'incremental' })
+    const wholeLookCalls = (athleteId: string, vendor: VendorName): Promise<number> => this.#wholeLookCalls(athleteId, vendor)
+    for (const due of await dueForImport({ ...this.#parts, wholeLookCalls }, this.#store)) {
+      if (due.type === 'full') await this.#store.postponeFull(due, this.#parts.clock.now() + WHOLE_AGAIN_MS)
+      await this.start(due.athleteId, due.vendor, due)
+    }
   }
 
   /** Stores what Garmin pushed, requested or not, in the caller's transaction. */
   async pushed(athleteId: string, summaries: readonly GarminSummary[], tx: Queryable): Promise<void> {
-    await storePushed(tx, this.#parts, { athleteId, summaries, heardAt: this.#parts.clock.now() })
+    const heardAt = this.#parts.clock.now()
+    await storePushed(tx, this.#parts, { athleteId, summaries, heardAt, cutoff: this.#cutoff('garmin') ?? 0 })
   }
 
   async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportView[]> {
@@ -176,12 +222,12 @@ export class Imports {
     const zone = (await accounts.timezoneOf(job.athleteId)) ?? (await activities.lastZone(job.athleteId)) ?? 'UTC'
     const told = {
       status: job.status,
-      imported: job.cursor.activities_imported,
+      imported: importedBy(job),
       total: job.total,
       retryAfter: job.retryAfter?.getTime(),
       pause: job.pause,
       error: job.error,
-      noun: NOUNS[job.vendor],
+      noun: importers[job.vendor].noun,
     }
     return {
       job,
@@ -193,9 +239,9 @@ export class Imports {
   }
 
   /** Only Strava has details and photos: elsewhere a listed item is complete. */
-  async #counts({ athleteId, vendor, cursor }: ImportJob): Promise<Counts> {
-    if (vendor === 'strava') return await this.#parts.activities.counts(athleteId, vendor)
-    const listed = cursor.activities_imported
+  async #counts(job: ImportJob): Promise<Counts> {
+    if (job.vendor === 'strava') return await this.#parts.activities.counts(job.athleteId, job.vendor)
+    const listed = importedBy(job)
     return { listed, detailed: listed, parked: 0, photosOwed: 0, photosSynced: 0 }
   }
 
@@ -208,34 +254,43 @@ export class Imports {
   }
 
   async #run(job: ImportJob, leaseMs: number, signal: AbortSignal): Promise<Ending> {
-    const { database, clock, connections, vendor, quota } = this.#parts
+    const { database, clock, connections, vendor, quota, onNews } = this.#parts
+    const { athleteId } = job
     const open = vendor(job.vendor)
-    const connection = await connections.find(job.athleteId, job.vendor)
-    if (open === undefined || connection === undefined) {
-      return {
-        ending: 'failed',
-        code: 'PACE_NOT_CONNECTED',
-        sentence: `${vendors[job.vendor].facts.title} is not connected any more.`,
-      }
+    const connection = await connections.find(athleteId, job.vendor)
+    if (open === undefined || connection === undefined) return goneConnection(job.vendor)
+    const since = job.type === 'full' ? undefined : connection.lastSyncAt?.getTime()
+    const last = await this.#store.lastFull(job)
+    const run = {
+      database,
+      clock,
+      store: this.#store,
+      facts: open.facts,
+      call: <T>(request: VendorRequest<T>, options: CallOptions) => connections.call(connection.id, request, options),
+      signal,
+      leaseMs,
+      since: since === undefined ? undefined : since - LOOK_BACK_MS,
+      cutoff: () => this.#cutoff(job.vendor),
+      isNarrowed: last !== undefined && !covers(job.scopes, last.scopes),
+      onNews: (externalIds: readonly string[]) => onNews(athleteId, job.vendor, externalIds),
     }
-    const since = job.type === 'full' ? undefined : connection.lastSyncAt
-    const run = new Run(
-      {
-        database,
-        clock,
-        store: this.#store,
-        facts: open.facts,
-        call: (request, options) => connections.call(connection.id, request, options),
-        signal,
-        leaseMs,
-        since: since ? since.getTime() - LOOK_BACK_MS : undefined,
-      },
-      job,
-    )
-    const ending = await runImporter(run, open, this.#parts)
+    const ending = await runImporter(open, { ...this.#parts, athleteId, isFirst: connection.lastSyncAt === null }, run, job)
     // An import that waits for the vendor to push needs no permit, so it gives up its turn.
-    if (ending.ending !== 'paused' || ending.cause === 'push')
-      await quota.leave({ vendor: job.vendor, athleteId: job.athleteId, rank: 2 })
+    if (ending.ending !== 'paused' || ending.cause === 'push') await quota.leave({ vendor: job.vendor, athleteId, rank: 2 })
     return ending
   }
+
+  /** What began before is not kept, so it is neither fetched nor stored. */
+  #cutoff(vendor: VendorName): number | undefined {
+    const days = this.#parts.retentionDays(vendor)
+    return days === undefined ? undefined : this.#parts.clock.now() - days * DAY_MS
+  }
 }
+
+const covers = (scopes: readonly string[], others: readonly string[]): boolean => others.every(other => scopes.includes(other))
+
+const goneConnection = (vendor: VendorName): Ending => ({
+  ending: 'failed',
+  code: 'PACE_NOT_CONNECTED',
+  sentence: `${vendors[vendor].facts.title} is not connected any more.`,
+})

@@ -1,20 +1,34 @@
 -- name: create
--- Creates an import, unless one is live. A full one goes on where the last failed full one of this connection stopped, unless $restart asks
--- to start from the beginning. One of an earlier connection does not count: it may have been another account.
-insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, created_at, updated_at)
-select $id, $athleteId, $vendor, $type, 'queued', coalesce(last.sync_cursor, '{}'), last.total, $now, $now
+-- Creates an import, unless a live one serves: any for an incremental one, for a full one only another full one, because a poll sees the
+-- newest alone. A full one goes on where the last failed full one of this connection stopped, unless $restart asks to start from the
+-- beginning. One of an earlier connection does not count (it may have been another account), nor one that was shown less than $scopes show.
+insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, scopes, list_calls, created_at, updated_at)
+select $id, $athleteId, $vendor, $type, 'queued', coalesce(last.sync_cursor, '{}'), last.total, $scopes, $listCalls, $now, $now
 from (select 1) as one
 left join lateral (
-  select sync_cursor, total, status from import_jobs
+  select sync_cursor, total, status, scopes from import_jobs
   where athlete_id = $athleteId and vendor = $vendor and type = 'full'
     and created_at >= $connectedAt
   order by id desc limit 1
-) as last on $type = 'full' and not $restart and last.status = 'failed'
+) as last on $type = 'full' and not $restart and last.status = 'failed' and last.scopes @> $scopes::text[]
+where not exists (
+  select from import_jobs l
+  where l.athlete_id = $athleteId and l.vendor = $vendor and import_is_live(l.status) and ($type = 'incremental' or l.type = 'full'))
 on conflict do nothing
 returning *
 
 -- name: live
-select * from import_jobs where athlete_id = $athleteId and vendor = $vendor and import_is_live(status)
+-- The full one first: it answers whatever was asked for.
+select * from import_jobs
+where athlete_id = $athleteId and vendor = $vendor and import_is_live(status)
+order by type = 'full' desc
+limit 1
+
+-- name: lastFull
+select * from import_jobs
+where athlete_id = $athleteId and vendor = $vendor and type = 'full' and status = 'completed'
+order by id desc
+limit 1
 
 -- name: list
 select * from import_jobs where athlete_id = $athleteId and ($after::uuid is null or id < $after) order by id desc limit $limit
@@ -23,11 +37,14 @@ select * from import_jobs where athlete_id = $athleteId and ($after::uuid is nul
 select * from import_jobs where id = $id and athlete_id = $athleteId
 
 -- name: claim
--- One worker of all processes gets the row, and only when it is due.
-update import_jobs
+-- One worker of all processes gets the row, and only when it is due and no earlier import of the same history is live.
+update import_jobs j
 set status = 'started', epoch = epoch + 1, lease_owner = $owner, lease_expires_at = $leaseUntil, retry_after = null, pause = null,
     started_at = coalesce(started_at, $now), updated_at = $now
 where id = $id and (status = 'queued' or (status = 'rate_limited' and retry_after <= $now))
+  and not exists (
+    select from import_jobs e
+    where e.athlete_id = j.athlete_id and e.vendor = j.vendor and e.id < j.id and import_is_live(e.status))
 returning *
 
 -- name: save
@@ -81,7 +98,33 @@ where status = 'started'
 returning id
 
 -- name: due
-select id from import_jobs where status = 'queued' or (status = 'rate_limited' and retry_after <= $now) order by created_at limit 1000
+-- Without those that wait for an earlier import of the same history.
+select id from import_jobs j
+where (status = 'queued' or (status = 'rate_limited' and retry_after <= $now))
+  and not exists (
+    select from import_jobs e
+    where e.athlete_id = j.athlete_id and e.vendor = j.vendor and e.id < j.id and import_is_live(e.status))
+order by created_at limit 1000
+
+-- name: scheduleFull
+-- When the whole list is to be read again: only the last full import says so. $isFull: $id is that one. An incremental one may make it
+-- earlier.
+update import_jobs
+set next_full_at = case when id = $id then $at when $isFull then null else least(next_full_at, $at) end
+where athlete_id = $athleteId and vendor = $vendor and type = 'full' and (id = $id or next_full_at is not null)
+
+-- name: fullDue
+-- The histories whose whole list is due, those that wait longest first.
+select f.athlete_id as "athleteId", f.vendor
+from import_jobs f
+where f.next_full_at <= $now
+  and not exists (
+    select from import_jobs l where l.athlete_id = f.athlete_id and l.vendor = f.vendor and import_is_live(l.status))
+order by f.next_full_at
+limit 100
+
+-- name: postponeFull
+update import_jobs set next_full_at = $at where athlete_id = $athleteId and vendor = $vendor and next_full_at is not null
 
 -- name: unserved
 -- The connections without a live import and without one created after both $since and the consent. For the vendors in $byHand a full import
@@ -99,8 +142,12 @@ where not exists (
 )
 order by (select max(j.created_at) from import_jobs j where j.athlete_id = c.athlete_id and j.vendor = c.vendor) nulls first, c.place
 
--- name: lastPoll
-select max(created_at) as at from import_jobs where vendor = $vendor and type = 'incremental'
+-- name: lastPolls
+-- When the last import of this type, of any athlete, was created that counts in the polls' share, and what those of that minute cost.
+select max(j.created_at) as at, sum(j.list_calls)::integer as calls
+from import_jobs j
+where j.vendor = $vendor and j.type = $type and j.list_calls > 0 and j.created_at > (
+  select max(l.created_at) - interval '1 minute' from import_jobs l where l.vendor = $vendor and l.type = $type and l.list_calls > 0)
 
 -- name: othersOwe
 -- What the other live imports of this vendor still have to fetch, one row each.

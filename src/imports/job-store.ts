@@ -1,13 +1,15 @@
 // Import jobs as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch.
 import type { Unsynced } from '../accounts/accounts.ts'
 import { loadQueries, type Database, type Query, type Queryable } from '../db/db.ts'
+import { hasCode } from '../kernel/errors.ts'
 import type { VendorName } from '../vendors/vendors.ts'
-import { readCursor, type Cursor, type Problem } from './cursor.ts'
 import type { ImportStatus } from './job-lifecycle.ts'
+import type { Problem } from './steps.ts'
 
 const sql = loadQueries(new URL('job-store.sql', import.meta.url), {
-  create: ['id', 'athleteId', 'vendor', 'type', 'now', 'restart', 'connectedAt'],
+  create: ['id', 'athleteId', 'vendor', 'type', 'now', 'restart', 'connectedAt', 'scopes', 'listCalls'],
   live: ['athleteId', 'vendor'],
+  lastFull: ['athleteId', 'vendor'],
   list: ['athleteId', 'after', 'limit'],
   read: ['id', 'athleteId'],
   claim: ['id', 'owner', 'leaseUntil', 'now'],
@@ -19,8 +21,11 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), {
   expire: ['now'],
   abandon: ['now'],
   due: ['now'],
+  scheduleFull: ['id', 'athleteId', 'vendor', 'isFull', 'at'],
+  fullDue: ['now'],
+  postponeFull: ['athleteId', 'vendor', 'at'],
   unserved: ['athleteIds', 'vendors', 'consentedAt', 'since', 'byHand'],
-  lastPoll: ['vendor'],
+  lastPolls: ['vendor', 'type'],
   othersOwe: ['vendor', 'athleteId'],
   prune: ['before'],
   underWay: ['athleteId'],
@@ -32,19 +37,24 @@ export type ImportType = (typeof IMPORT_TYPES)[number]
 /** In this order: no permit; no budget service; the vendor fails; the vendor is still sending what we requested; a fault of ours. */
 export type PauseCause = 'quota' | 'budget' | 'vendor' | 'push' | 'fault'
 
+type StoredCursor = Readonly<Record<string, unknown>>
+
 export interface ImportJob {
   readonly id: string
   readonly athleteId: string
   readonly vendor: VendorName
   readonly type: ImportType
   readonly status: ImportStatus
-  readonly cursor: Cursor
+  /** As it is stored; the vendor's importer knows its fields. */
+  readonly cursor: StoredCursor
   readonly total: number | undefined
   readonly problems: readonly Problem[]
   readonly retryAfter: Date | undefined
   readonly pause: PauseCause | undefined
   readonly error: string | undefined
   readonly epoch: number
+  /** Of the connection, when the import was created. */
+  readonly scopes: readonly string[]
   readonly startedAt: Date | undefined
 }
 
@@ -54,13 +64,14 @@ interface Row {
   readonly vendor: VendorName
   readonly type: ImportType
   readonly status: ImportStatus
-  readonly sync_cursor: Partial<Cursor>
+  readonly sync_cursor: StoredCursor
   readonly total: number | null
   readonly problems: readonly Problem[]
   readonly retry_after: Date | null
   readonly pause: PauseCause | null
   readonly error: string | null
   readonly epoch: number
+  readonly scopes: readonly string[]
   readonly started_at: Date | null
 }
 
@@ -70,19 +81,20 @@ const jobOf = (row: Row): ImportJob => ({
   vendor: row.vendor,
   type: row.type,
   status: row.status,
-  cursor: readCursor(row.sync_cursor),
+  cursor: row.sync_cursor,
   total: row.total ?? undefined,
   problems: row.problems,
   retryAfter: row.retry_after ?? undefined,
   pause: row.pause ?? undefined,
   error: row.error ?? undefined,
   epoch: row.epoch,
+  scopes: row.scopes,
   startedAt: row.started_at ?? undefined,
 })
 
 /** A worker's progress, saved in the transaction that stores the rows. */
 interface Progress {
-  readonly cursor: Cursor
+  readonly cursor: object
   readonly total: number | undefined
   readonly problems: readonly Problem[]
   /** No other worker takes the import before this time. */
@@ -99,6 +111,9 @@ interface NewImport extends Wanted {
   /** Starts from the beginning instead of where this connection's last unfinished import stopped. */
   readonly restart: boolean
   readonly connectedAt: Date
+  readonly scopes: readonly string[]
+  /** What it will probably cost of the polls' share; 0 for a first import. */
+  readonly listCalls: number
 }
 
 type ClaimedJob = Pick<ImportJob, 'id' | 'epoch'>
@@ -110,14 +125,18 @@ export class JobStore {
     this.#database = database
   }
 
-  /** Undefined when the athlete already has a live import of this vendor. */
+  /** Undefined when the athlete has a live import that serves. */
   async create(id: string, wanted: NewImport, now: number): Promise<ImportJob | undefined> {
-    const { athleteId, vendor, type, restart, connectedAt } = wanted
-    return await this.#one(sql.create({ id, athleteId, vendor, type, now: new Date(now), restart, connectedAt }))
+    return await this.#one(sql.create({ id, ...wanted, now: new Date(now) }))
   }
 
   async live({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
     return await this.#one(sql.live({ athleteId, vendor }))
+  }
+
+  /** The last full import that was completed. */
+  async lastFull({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
+    return await this.#one(sql.lastFull({ athleteId, vendor }))
   }
 
   /** Newest first. */
@@ -130,7 +149,13 @@ export class JobStore {
   }
 
   async claim(id: string, owner: string, leaseUntil: number, now: number): Promise<ImportJob | undefined> {
-    return await this.#one(sql.claim({ id, owner, leaseUntil: new Date(leaseUntil), now: new Date(now) }))
+    try {
+      return await this.#one(sql.claim({ id, owner, leaseUntil: new Date(leaseUntil), now: new Date(now) }))
+    } catch (error) {
+      // Two imports of one history were created and claimed at the same moment: one of them works.
+      if (hasCode(error, '23505')) return undefined
+      throw error
+    }
   }
 
   /** False when the lease was lost: then the caller must roll the transaction back. */
@@ -193,10 +218,25 @@ export class JobStore {
     return rows.flatMap(({ place }) => connections[place - 1] ?? [])
   }
 
-  /** When the last incremental import of any athlete was created. */
-  async lastPoll(vendor: VendorName): Promise<Date | undefined> {
-    const [row] = await this.#database.query<{ at: Date | null }>(sql.lastPoll({ vendor }))
-    return row?.at ?? undefined
+  /** Says when the whole list is due again, in the transaction that completes the import. */
+  async scheduleFull(tx: Queryable, { id, athleteId, vendor, type }: ImportJob, at: number): Promise<void> {
+    await tx.query(sql.scheduleFull({ id, athleteId, vendor, isFull: type === 'full', at: new Date(at) }))
+  }
+
+  /** The histories whose whole list is due. */
+  async fullDue(now: number): Promise<Wanted[]> {
+    return await this.#database.query(sql.fullDue({ now: new Date(now) }))
+  }
+
+  /** For a whole look that starts now: if it is not completed, another is due at `at`. */
+  async postponeFull({ athleteId, vendor }: Wanted, at: number): Promise<void> {
+    await this.#database.query(sql.postponeFull({ athleteId, vendor, at: new Date(at) }))
+  }
+
+  /** When the last import of this type that counts in the polls' share was created, and the list calls of those of that minute. */
+  async lastPolls({ vendor, type }: Pick<NewImport, 'vendor' | 'type'>): Promise<{ at: number; calls: number }> {
+    const [row] = await this.#database.query<{ at: Date | null; calls: number | null }>(sql.lastPolls({ vendor, type }))
+    return { at: row?.at?.getTime() ?? 0, calls: row?.calls ?? 0 }
   }
 
   async othersOwe({ athleteId, vendor }: Wanted): Promise<number[]> {

@@ -1,8 +1,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { readCursor } from './cursor.ts'
-import { afterPage } from './paging.ts'
+import { afterPage, TOP, type Place } from './paging.ts'
 
 interface Entry {
   readonly id: string
@@ -11,7 +10,7 @@ interface Entry {
 }
 
 /** A vendor's list: newest first, `before` exclusive, pages by offset. */
-function listed(history: readonly Entry[], perPage: number, { before = Infinity, page = 1 }): Entry[] {
+function listed(history: readonly Entry[], perPage: number, { before = Infinity, page }: Place): Entry[] {
   const shown = history
     .filter(({ second }) => second < before)
     .toSorted((a, b) => b.second - a.second || Number(b.id) - Number(a.id))
@@ -24,19 +23,15 @@ interface Crawl {
 }
 
 function crawl(history: () => readonly Entry[], perPage: number): Crawl {
-  let cursor = readCursor({})
+  let place: Place | undefined = TOP
   const found: string[] = []
   for (let requests = 1; requests < 10_000; requests++) {
-    const items = listed(history(), perPage, cursor)
+    const items: Entry[] = listed(history(), perPage, place)
     const readable = items.filter(({ isBroken }) => isBroken !== true)
     found.push(...readable.map(({ id }) => id))
-    const next = afterPage(cursor, {
-      seconds: readable.map(({ second }) => second),
-      unread: items.length - readable.length,
-    })
-    // As it comes back from the store.
-    cursor = readCursor(JSON.parse(JSON.stringify(next.cursor)) as object)
-    if (next.isLast) return { found, requests }
+    const seconds = readable.map(({ second }) => second)
+    place = afterPage(place, { seconds, unread: items.length - readable.length, perPage })
+    if (place === undefined) return { found, requests }
   }
   throw new Error('the list does not end')
 }
@@ -84,9 +79,15 @@ describe('the crawl over a list', () => {
     )
   })
 
-  test('entries of different seconds cost one request a page and two for the end', () => {
-    const history = Array.from({ length: 847 }, (_, index): Entry => ({ id: String(index), second: index * 60 }))
-    assert.equal(crawl(() => history, 200).requests, Math.ceil(846 / 199) + 2)
-    assert.equal(crawl(() => [], 200).requests, 1)
+  test('entries of different seconds cost one request a page and one for the end', () => {
+    const apart = (length: number): Entry[] => Array.from({ length }, (_, index) => ({ id: String(index), second: index * 60 }))
+    for (const [length, requests] of [
+      [0, 1],
+      [20, 2],
+      [199, 2],
+      [200, 3],
+      [847, Math.ceil(846 / 199) + 1],
+    ] as const)
+      assert.equal(crawl(() => apart(length), 200).requests, requests, `${length} entries`)
   })
 })

@@ -1,41 +1,73 @@
-// Which connections get an import by themselves: at once after a consent, the others at intervals. The interval is a day where webhooks
-// reach us. Polls are spread over the day, so that all of them together stay within their share of the vendor's budget.
+// Which histories get an import by themselves: at once after a consent, then a look at the newest at intervals, and once a week a look at the
+// whole list. The interval is a day where webhooks reach us. Both kinds of looks are spread over the day, so that all of them together stay
+// within their share of the vendor's budget.
 import type { Connections, Unsynced } from '../accounts/accounts.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import type { Quota } from '../quota/quota.ts'
 import { vendorNames, vendors, type VendorName } from '../vendors/vendors.ts'
-import { POLLED } from './importers.ts'
-import type { JobStore } from './job-store.ts'
+import { importers } from './importers.ts'
+import type { ImportType, JobStore } from './job-store.ts'
 
 interface PollingParts {
   readonly clock: Clock
   readonly connections: Pick<Connections, 'unsynced'>
   readonly quota: Pick<Quota, 'vendorState'>
   readonly pollMinutes: number
+  /** How many list calls a look at the whole list takes. */
+  readonly wholeLookCalls: (athleteId: string, vendor: VendorName) => Promise<number>
 }
 
-/** The part of the day's budget that all polls together may use. */
-const POLL_SHARE = 0.2
-/** One page, and two more where the first does not reach back far enough and the end of the list must be found. */
-const CALLS_PER_POLL = 3
+export interface DueImport {
+  readonly athleteId: string
+  readonly vendor: VendorName
+  readonly type: ImportType
+  /** Of the polls' share; 0 for one that does not count in it. */
+  readonly listCalls: number
+}
 
-const NOT_POLLED: readonly VendorName[] = vendorNames.filter(name => !POLLED.includes(name))
+/** The parts of the day's budget that all looks at the newest, and all looks at whole lists, may use: a fifth together. */
+const SHARES: Readonly<Record<ImportType, number>> = { incremental: 0.15, full: 0.05 }
+/** One page, and two more where the first does not reach back far enough and the end of the list must be found. */
+export const CALLS_PER_POLL = 3
+const POLLED: readonly VendorName[] = vendorNames.filter(name => importers[name].isPolled)
+const NOT_POLLED: readonly VendorName[] = vendorNames.filter(name => !importers[name].isPolled)
 
 /** The vendors whose failed import only a person starts again. */
 const BY_HAND: readonly VendorName[] = vendorNames.filter(name => vendors[name].facts.whenSpent === 'fail')
 
-/** The connections whose import starts now. */
-export async function dueForImport(parts: PollingParts, store: JobStore): Promise<Unsynced[]> {
+/** The imports that start now. */
+export async function dueForImport(parts: PollingParts, store: JobStore): Promise<DueImport[]> {
   const { pollMinutes } = parts
   const waiting = await Promise.all([waitingFor(POLLED, pollMinutes * MINUTE_MS, parts), waitingFor(NOT_POLLED, Infinity, parts)])
   const unserved = await store.unserved(waiting.flat(), BY_HAND)
-  const polled = unserved.filter(({ isNew }) => !isNew)
-  const vendorsDue = [...new Set(polled.map(({ vendor }) => vendor))]
-  const chosen = await Promise.all(
-    vendorsDue.map(async vendor => polled.filter(one => one.vendor === vendor).slice(0, await pollsNow(vendor, parts, store))),
+  const first = unserved.filter(({ isNew }) => isNew).map(one => ({ ...one, type: 'incremental' as const, listCalls: 0 }))
+  const whole = await wholeLooks(parts, store)
+  const polls = unserved.filter(one => !one.isNew && !whole.some(look => isSame(look, one))).map(poll)
+  const chosen = [...Map.groupBy([...whole, ...polls], ({ vendor, type }) => `${vendor} ${type}`).values()]
+  return [...first, ...(await Promise.all(chosen.map(due => withinShare(due, parts, store)))).flat()]
+}
+
+type History = Pick<DueImport, 'athleteId' | 'vendor'>
+const isSame = (one: History, other: History): boolean => one.athleteId === other.athleteId && one.vendor === other.vendor
+
+const poll = ({ athleteId, vendor }: Unsynced): DueImport => ({
+  athleteId,
+  vendor,
+  type: 'incremental',
+  listCalls: CALLS_PER_POLL,
+})
+
+async function wholeLooks({ clock, wholeLookCalls }: PollingParts, store: JobStore): Promise<DueImport[]> {
+  const due = await store.fullDue(clock.now())
+  return await Promise.all(
+    due.map(async ({ athleteId, vendor }) => ({
+      athleteId,
+      vendor,
+      type: 'full' as const,
+      listCalls: await wholeLookCalls(athleteId, vendor),
+    })),
   )
-  return [...unserved.filter(({ isNew }) => isNew), ...chosen.flat()]
 }
 
 /** The connections that have waited long enough, live import or not; the longest first. */
@@ -53,14 +85,18 @@ async function waitingFor(
   })
 }
 
-/** How many polls may start this minute. */
-async function pollsNow(vendor: VendorName, { clock, quota }: PollingParts, store: JobStore): Promise<number> {
-  const { pools } = await quota.vendorState(vendor)
+/** Of looks of one kind: as many as the share has list calls for in a minute, and one at least when the last ones are paid. */
+async function withinShare(due: readonly DueImport[], { clock, quota }: PollingParts, store: JobStore): Promise<DueImport[]> {
+  const [first] = due
+  if (first === undefined) return []
+  const { pools } = await quota.vendorState(first.vendor)
   const days = pools.flatMap(({ windows }) => windows.filter(({ window }) => window === 'day'))
-  const pollsPerDay = (POLL_SHARE * Math.min(...days.map(({ allowed }) => allowed))) / CALLS_PER_POLL
-  if (pollsPerDay === Infinity) return Infinity
-  // A rate below one a day means one poll in several days.
-  const apartMs = DAY_MS / (pollsPerDay < 1 ? pollsPerDay : Math.floor(pollsPerDay))
-  const lastAt = (await store.lastPoll(vendor))?.getTime() ?? 0
-  return clock.now() - lastAt < apartMs ? 0 : Math.max(1, Math.floor(MINUTE_MS / apartMs))
+  const msPerCall = DAY_MS / (SHARES[first.type] * Math.min(...days.map(({ allowed }) => allowed)))
+  const last = await store.lastPolls(first)
+  if (clock.now() - last.at < last.calls * msPerCall) return []
+  let calls = 0
+  return due.filter(({ listCalls }, index) => {
+    calls += listCalls
+    return index === 0 || calls * msPerCall <= MINUTE_MS
+  })
 }

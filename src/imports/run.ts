@@ -1,17 +1,18 @@
-// One worker's run of one import, for any vendor: it makes requests, keeps the cursor, and commits rows and cursor together after every
-// answer, so that nothing stored is requested again. The vendor's importer decides what to request.
+// The loop of an import, the same for every vendor: ask the importer what is next, make the request, and commit rows and cursor together
+// after every answer, guarded by the job's epoch. So nothing that is stored is requested again, and a worker that lost its lease stores
+// nothing. It ends with a pause, a failure or the completed import.
 import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/calls.ts'
-import type { Database, Queryable } from '../db/db.ts'
+import type { Database } from '../db/db.ts'
+import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { MINUTE_MS } from '../kernel/durations.ts'
 import { PacelineError } from '../kernel/errors.ts'
-import type { Broken, Facts, VendorRequest } from '../vendors/vendors.ts'
-import type { Cursor, Problem } from './cursor.ts'
-import { fetched, type Ending, type Fetched } from './fetching.ts'
+import type { Facts, VendorRequest } from '../vendors/vendors.ts'
+import { answerOf } from './answers.ts'
 import type { ImportJob, JobStore } from './job-store.ts'
+import type { BaseCursor, Change, Failure, Importer, Pause, Problem, State, Step, Stored } from './steps.ts'
 
-interface RunParts {
+export interface RunParts {
   readonly database: Database
   readonly clock: Clock
   readonly store: JobStore
@@ -20,111 +21,128 @@ interface RunParts {
   readonly call: <T>(request: VendorRequest<T>, options: CallOptions) => Promise<AuthorisedOutcome<T>>
   readonly signal: AbortSignal
   readonly leaseMs: number
-  /** How far back an incremental import reads; undefined for a full one. */
   readonly since: number | undefined
+  readonly cutoff: () => number | undefined
+  readonly isNarrowed: boolean
+  /** Called after new activities were stored. */
+  readonly onNews: (externalIds: readonly string[]) => Promise<void>
 }
 
-/** Why an answer has no value: gone, unreadable, or a failure that may pass. */
-export type Bad = Exclude<Fetched<unknown>, { kind: 'value' | 'end' }>
+/** How a run ends. `lost`: another worker has the import now. */
+export type Ending = Pause | Failure | Completed | { readonly ending: 'lost' }
 
-/** This many failures in a row are the vendor's, not one activity's: more requests would only use up the budget. */
-const TROUBLE_MAX = 5
-const TROUBLE_PAUSE_MS = 5 * MINUTE_MS
+interface Completed {
+  readonly ending: 'completed'
+  /** The history is complete up to then; undefined when the import found nothing. */
+  readonly syncedAt: Date | undefined
+  readonly lookAgainAt: number | undefined
+}
 
 /** Rolls the transaction back, because a worker without its lease must store nothing. */
 class LeaseLost extends Error {}
 
-export class Run {
-  readonly job: ImportJob
+export class Run<C extends BaseCursor, R, W> {
   readonly #parts: RunParts
-  cursor: Cursor
-  total: number | undefined
-  problems: readonly Problem[]
+  readonly #job: ImportJob
+  readonly #importer: Importer<C, R, W>
+  readonly #startedAt: number
+  #cursor: C
+  /** As it is in the row; differs while half of something is in memory. */
+  #saved: C
+  #total: number | undefined
+  #problems: readonly Problem[]
 
-  constructor(parts: RunParts, job: ImportJob) {
+  constructor(parts: RunParts, job: ImportJob, importer: Importer<C, R, W>) {
     this.#parts = parts
-    this.job = job
-    this.cursor = job.cursor
-    this.total = job.total
-    this.problems = job.problems
+    this.#job = job
+    this.#importer = importer
+    this.#startedAt = job.startedAt?.getTime() ?? parts.clock.now()
+    this.#total = job.total
+    this.#problems = job.problems
+    this.#cursor = this.#saved = importer.begin(job.cursor as Partial<C>, this.#known())
   }
 
-  get athleteId(): string {
-    return this.job.athleteId
+  async toItsEnd(): Promise<Ending> {
+    for (;;) {
+      const known = { ...this.#known(), cursor: this.#cursor }
+      const state = { ...known, rows: await this.#importer.read(known) }
+      const step = this.#importer.next(state)
+      if (step.kind === 'done') return this.#completed(step)
+      const change = step.kind === 'change' ? step.change : await this.#ask(step)
+      if ('ending' in change && !('cursor' in change)) return this.#importer.insteadOf?.(change) ?? change
+      const ending = await this.#save(change, state)
+      if (ending !== undefined) return ending
+    }
   }
 
-  get since(): number | undefined {
-    return this.#parts.since
+  #known(): Omit<State<C, R>, 'cursor' | 'rows'> {
+    const { clock, since, cutoff, isNarrowed, facts } = this.#parts
+    const total = this.#total
+    return { now: clock.now(), startedAt: this.#startedAt, since, cutoff: cutoff(), isNarrowed, total, title: facts.title }
   }
 
-  now(): number {
-    return this.#parts.clock.now()
-  }
-
-  async ask<T>(request: VendorRequest<T>, callClass: CallOptions['callClass']): Promise<Fetched<T>> {
-    const { call, facts, signal } = this.#parts
+  async #ask(step: Extract<Step<C, W>, { kind: 'request' }>): Promise<Change<C, W> | Pause | Failure> {
+    const { call, facts, signal, clock } = this.#parts
     try {
-      const outcome = await call(request, { callClass, athleteId: this.athleteId, signal })
-      return fetched(outcome, facts.title, this.now())
+      const options = { callClass: step.callClass, athleteId: this.#job.athleteId, signal }
+      const answer = answerOf(await call(step.request, options), facts.title, clock.now())
+      return 'ending' in answer ? answer : step.apply(answer as Parameters<typeof step.apply>[0])
     } catch (error) {
       if (!(error instanceof PacelineError && error.code === 'PACE_COST_TOO_HIGH')) throw error
-      return { kind: 'end', ending: { ending: 'failed', code: error.code, sentence: error.message } }
+      return { ending: 'failed', code: error.code, sentence: error.message }
     }
   }
 
-  /** Commits rows and cursor together, or neither. Gives an ending when another worker has the import now. `work` may give another cursor. */
-  async commit(
-    cursor: Cursor,
-    work: (tx: Queryable) => Promise<Cursor | undefined> = () => Promise.resolve(undefined),
-  ): Promise<Ending | undefined> {
-    const { database, store, leaseMs } = this.#parts
-    const { total } = this
+  async #save(change: Change<C, W>, state: State<C, R>): Promise<Ending | undefined> {
     try {
-      await database.transaction(async tx => {
-        const saved = (await work(tx)) ?? cursor
-        const now = this.now()
-        const progress = { cursor: saved, total: this.total, problems: this.problems, leaseUntil: now + leaseMs }
-        if (!(await store.save(tx, this.job, progress, now))) throw new LeaseLost()
-        this.cursor = saved
-      })
-      return undefined
+      const stored = await this.#commit(change, state)
+      if (stored.news !== undefined && stored.news.length > 0) await this.#parts.onNews(stored.news)
+      return change.ending
     } catch (error) {
-      this.total = total
       if (error instanceof LeaseLost) return { ending: 'lost' }
-      throw error
+      if (error instanceof PacelineError || change.otherwise === undefined) throw error
+      // What the database refuses must not stop the others: the log has the fault, the athlete sees a problem.
+      tell('paceline:fault', { where: 'imports', error })
+      return await this.#save(change.otherwise, state)
     }
   }
 
-  /** Notes problems for the athlete; they are saved with the next commit and stop nothing. */
-  notice(...problems: readonly Problem[]): void {
-    const known = new Set(this.problems.map(({ externalId }) => externalId))
-    this.problems = [...this.problems, ...problems.filter(({ externalId }) => !known.has(externalId))]
-  }
-
-  /** Notes the entries of a page that could not be read. */
-  noticeBroken(broken: readonly Broken[]): void {
-    this.notice(...broken.flatMap(({ id, reason }) => (id === undefined ? [] : [{ externalId: id, reason }])))
-  }
-
-  restIfTroubled(): Ending | undefined {
-    if (this.cursor.trouble < TROUBLE_MAX) return undefined
-    return { ending: 'paused', retryAt: this.now() + TROUBLE_PAUSE_MS, cause: 'vendor' }
-  }
-
-  /** The import cannot go on without `what`: it pauses and requests it again, or fails where that cannot help. */
-  async stuck(answer: Bad, what: string): Promise<Ending> {
-    if (answer.kind === 'broken') return this.refused(`${this.#parts.facts.title} refuses ${what}: ${answer.reason}.`)
-    const lost = await this.commit({ ...this.cursor, trouble: this.cursor.trouble + 1 })
-    const waitMs = Math.min(this.cursor.trouble * 60_000, TROUBLE_PAUSE_MS)
-    return lost ?? { ending: 'paused', retryAt: this.now() + waitMs, cause: 'vendor' }
-  }
-
-  refused(sentence: string): Ending {
-    return { ending: 'failed', code: 'PACE_VENDOR_REFUSED', sentence }
+  /** Rows and cursor together, or neither. Also renews the lease. */
+  async #commit(change: Change<C, W>, state: State<C, R>): Promise<Stored> {
+    const { database, store, clock, leaseMs } = this.#parts
+    const problems = withNew(this.#problems, change.problems ?? [])
+    const { cursor, total, stored } = await database.transaction(async tx => {
+      const written =
+        change.write === undefined ? {} : await this.#importer.store(tx, change.write, { ...state, cursor: change.cursor })
+      const next = {
+        cursor: counting(change.cursor, this.#importer.counter, written.fresh ?? 0),
+        total: written.total ?? change.total ?? this.#total,
+        stored: written,
+      }
+      const now = clock.now()
+      const saved = change.isPartial === true ? this.#saved : next.cursor
+      const progress = { cursor: saved, total: next.total, problems, leaseUntil: now + leaseMs }
+      if (!(await store.save(tx, this.#job, progress, now))) throw new LeaseLost()
+      return next
+    })
+    this.#cursor = cursor
+    if (change.isPartial !== true) this.#saved = cursor
+    this.#total = total
+    this.#problems = problems
+    return stored
   }
 
   /** A full import that found nothing may have come too early, so it sets no sync time and the next one is full again. */
-  completed(isEmpty: boolean): Ending {
-    return { ending: 'completed', syncedAt: this.since === undefined && isEmpty ? undefined : this.job.startedAt }
+  #completed({ isEmpty, lookAgainAt }: Extract<Step<C, W>, { kind: 'done' }>): Completed {
+    const syncedAt = this.#parts.since === undefined && isEmpty ? undefined : this.#job.startedAt
+    return { ending: 'completed', syncedAt, lookAgainAt }
   }
+}
+
+const counting = <C extends BaseCursor>(cursor: C, counter: string, fresh: number): C =>
+  fresh === 0 ? cursor : { ...cursor, [counter]: ((cursor as Record<string, unknown>)[counter] as number) + fresh }
+
+function withNew(known: readonly Problem[], problems: readonly Problem[]): readonly Problem[] {
+  const ids = new Set(known.map(({ externalId }) => externalId))
+  return [...known, ...problems.filter(({ externalId }) => !ids.has(externalId))]
 }

@@ -6,8 +6,8 @@ import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { PacelineError } from '../kernel/errors.ts'
 import { service, type Service } from '../kernel/service.ts'
-import type { Ending } from './fetching.ts'
 import type { ImportJob, JobStore } from './job-store.ts'
+import type { Ending } from './run.ts'
 
 export const IMPORT_BELL = 'import'
 
@@ -90,24 +90,35 @@ export class ImportWorker {
       await store.release(job, clock.now())
       return
     }
-    const { faults } = job.cursor
+    const faults = Number(job.cursor['faults'] ?? 0)
     if (faults >= FAULTS_MAX) await this.#end(job, { ending: 'failed', code: 'PACE_INTERNAL', sentence: FAULTY })
     else await this.#end(job, { ending: 'paused', retryAt: clock.now() + Math.min(2 ** faults, 60) * 60_000, cause: 'fault' })
   }
 
   async #end(job: ImportJob, ending: Ending): Promise<void> {
-    const { store, bell, clock, synced } = this.#parts
+    const { store, bell, clock } = this.#parts
     if (ending.ending === 'paused') {
       await store.pause(job, ending.retryAt, ending.cause, clock.now())
       await bell.ring(IMPORT_BELL, job.id, ending.retryAt)
     }
     if (ending.ending === 'failed') await store.fail(job, ending, clock.now())
-    if (ending.ending === 'completed') {
-      const { syncedAt } = ending
-      await store.complete(job, clock.now(), async tx => {
-        if (syncedAt !== undefined) await synced(tx, job, syncedAt)
-      })
-    }
+    if (ending.ending === 'completed') await this.#complete(job, ending)
+    if (ending.ending === 'failed' || ending.ending === 'completed') await this.#wakeNext(job)
+  }
+
+  async #complete(job: ImportJob, { syncedAt, lookAgainAt }: Extract<Ending, { ending: 'completed' }>): Promise<void> {
+    const { store, clock, synced } = this.#parts
+    await store.complete(job, clock.now(), async tx => {
+      if (syncedAt !== undefined) await synced(tx, job, syncedAt)
+      if (lookAgainAt !== undefined) await store.scheduleFull(tx, job, lookAgainAt)
+    })
+  }
+
+  /** A full import may have waited for this one. */
+  async #wakeNext(job: ImportJob): Promise<void> {
+    const { store, bell, clock } = this.#parts
+    const next = await store.live(job)
+    if (next !== undefined) await bell.ring(IMPORT_BELL, next.id, clock.now())
   }
 
   get #leaseMs(): number {

@@ -99,6 +99,19 @@ export class ActivitiesFixture {
     return await this.database.transaction(tx => this.activities.removeMissing(tx, athleteId, 'strava', externalIds))
   }
 
+  /** What an import that begins now would ask for, in its order, if nothing could be had. */
+  async owed(athleteId: string, what: 'detail' | 'photos'): Promise<string[]> {
+    const began = await this.later()
+    const asked: string[] = []
+    for (;;) {
+      const owed = await this.activities.owed[what](athleteId, 'strava', { began, retryBefore: began, cutoff: undefined })
+      if (owed === undefined) return asked
+      asked.push(owed.externalId)
+      const failure = { what, externalId: owed.externalId, began, isFinal: true }
+      await this.database.transaction(tx => this.activities.owed.failed(tx, athleteId, 'strava', failure))
+    }
+  }
+
   /** The rows as they are stored, newest first. */
   async rows(athleteId: string): Promise<Row[]> {
     return await this.database.query('select * from activity where athlete_id = $1 order by start_time desc, id desc', [

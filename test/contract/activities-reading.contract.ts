@@ -99,7 +99,7 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       assert.equal((await fixture.activities.read(ada, mine.id))?.id, mine.id)
       assert.equal(await fixture.activities.read(other, mine.id), undefined)
       assert.deepEqual(await fixture.activities.list(other, { limit: 5 }), { items: [], nextCursor: null })
-      assert.deepEqual(await fixture.activities.owed(other, 'strava', { limit: 5 }), [])
+      assert.deepEqual(await fixture.owed(other, 'detail'), [])
     })
 
     test('an activity is read with its description, laps and photos', async () => {
@@ -134,22 +134,67 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       )
     })
 
-    test('what is owed is what has no detail, newest first, without those excluded', async () => {
+    test('what is owed is what has no detail, newest first', async () => {
       const athleteId = await fixture.athlete()
       await fixture.list(athleteId, real.summaries)
       const newest = (await fixture.rows(athleteId)).map(row => String(row['external_activity_id']))
-      const owed = async (limit: number, excluding?: string[]): Promise<string[]> =>
-        await fixture.activities.owed(athleteId, 'strava', { limit, ...(excluding && { excluding }) })
-      assert.deepEqual(await owed(500), newest)
-      assert.deepEqual(await owed(3, newest.slice(0, 2)), newest.slice(2, 5))
+      assert.deepEqual(await fixture.owed(athleteId, 'detail'), newest)
       await fixture.detail(athleteId, real.details)
       const detailed = new Set(real.details.map(each => each.id))
-      assert.deepEqual(
-        await owed(500),
-        newest.filter(id => !detailed.has(id)),
-      )
+      const without = newest.filter(id => !detailed.has(id))
+      assert.deepEqual(await fixture.owed(athleteId, 'detail'), without)
       await fixture.activities.createManual(athleteId, { ...manual, start: new Date(0) })
-      assert.equal((await owed(500)).length, newest.length - detailed.size)
+      assert.deepEqual(await fixture.owed(athleteId, 'detail'), without)
+    })
+
+    test('what failed once in an import is owed once more at its end; what failed twice is left alone, by polls for a day', async () => {
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries.slice(0, 2))
+      const rows = await fixture.rows(athleteId)
+      const [first = '', second = ''] = rows.map(row => String(row['external_activity_id']))
+      const startOf = (externalId: string): unknown =>
+        rows.find(row => row['external_activity_id'] === externalId)?.['start_time']
+      const began = await fixture.later()
+      const next = async (retryBefore = began): Promise<unknown> =>
+        await fixture.activities.owed.detail(athleteId, 'strava', { began, retryBefore, cutoff: undefined })
+      const fails = async (externalId: string): Promise<void> => {
+        const failure = { what: 'detail', externalId, began, isFinal: false } as const
+        await fixture.database.transaction(tx => fixture.activities.owed.failed(tx, athleteId, 'strava', failure))
+      }
+      const owed = (externalId: string, hasFailed: boolean) => ({
+        externalId,
+        start: startOf(externalId),
+        isMissing: false,
+        hasFailed,
+      })
+      assert.deepEqual(await next(), owed(first, false))
+      await fails(first)
+      assert.deepEqual(await next(), owed(second, false))
+      await fails(second)
+      assert.deepEqual(await next(), owed(first, true))
+      await fails(first)
+      await fails(second)
+      assert.equal(await next(), undefined)
+      const now = await fixture.later()
+      assert.deepEqual(await fixture.owed(athleteId, 'detail'), [first, second])
+      const poll = { began: new Date(now.getTime() + 60_000), retryBefore: began, cutoff: undefined }
+      assert.equal(await fixture.activities.owed.detail(athleteId, 'strava', poll), undefined)
+    })
+
+    test('what is older than the cutoff is not owed', async () => {
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries)
+      const began = await fixture.later()
+      const [newest] = await fixture.rows(athleteId)
+      assert(newest?.['start_time'] instanceof Date)
+      const cutoff = new Date(newest['start_time'].getTime() + 1)
+      const bounds = { began, retryBefore: began, cutoff }
+      assert.equal(await fixture.activities.owed.detail(athleteId, 'strava', bounds), undefined)
+      const kept = await fixture.activities.owed.detail(athleteId, 'strava', {
+        ...bounds,
+        cutoff: newest['start_time'],
+      })
+      assert.equal(kept?.externalId, newest['external_activity_id'])
     })
 
     test('photos are owed once there is a detail, until they are fetched, and again when their number changes', async () => {
@@ -158,15 +203,14 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
         const { listed, detailed, photosOwed, photosSynced } = await fixture.activities.counts(athleteId, 'strava')
         return [listed, detailed, photosOwed, photosSynced]
       }
-      const owed = async (excluding: string[] = []): Promise<string[]> =>
-        await fixture.activities.owedPhotos(athleteId, 'strava', { limit: 500, excluding })
+      const owed = async (): Promise<string[]> => await fixture.owed(athleteId, 'photos')
       const [all, details, withPhotos] = [real.summaries.length, real.details.length, real.photos.size]
       await fixture.list(athleteId, real.summaries)
       assert.deepEqual([await counts(), await owed()], [[all, 0, 0, 0], []])
       await fixture.detail(athleteId, real.details)
       assert.deepEqual(await counts(), [all, details, withPhotos, 0])
       const first = (await owed())[0] ?? ''
-      assert.deepEqual([new Set(await owed()), (await owed([first])).length], [new Set(real.photos.keys()), withPhotos - 1])
+      assert.deepEqual(new Set(await owed()), new Set(real.photos.keys()))
       assert.deepEqual(
         (await fixture.photos(athleteId, new Map([...real.photos, ['404', []]]))).toSorted(),
         [...real.photos.keys()].toSorted(),

@@ -109,6 +109,7 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
         elapsed_seconds: 61,
         distance_meters: 1.25,
         summary: JSON.parse(JSON.stringify(page.find(each => each.id === externalId))),
+        detail_stale: true,
         last_seen_at_utc: now,
         updated_at_utc: now,
       })

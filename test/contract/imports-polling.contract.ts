@@ -60,7 +60,7 @@ export function importsPollingContract(name: string, open: () => Promise<Databas
         await the.clock.sleep(HOUR_MS)
         assert.equal((await process.imports.list(the.athleteId, { after: undefined, limit: 9 })).length, 2)
         await process.stop()
-        await the.clock.sleep(48 * HOUR_MS)
+        await the.clock.sleep(56 * HOUR_MS)
         const again = the.process()
         await again.start()
         await the.clock.sleep(HOUR_MS)

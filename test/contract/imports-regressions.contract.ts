@@ -180,7 +180,7 @@ export function importsRegressionsContract(name: string, open: () => Promise<Dat
         await process.stop()
       })
       await assertWhole(the, 3)
-      assert(the.requests(LIST).length <= 110, `${the.requests(LIST).length} pages`)
+      assert(the.requests(LIST).length <= 45, `${the.requests(LIST).length} pages`)
     })
 
     test('a list that differs from the details for ever makes nothing be asked for again', async () => {

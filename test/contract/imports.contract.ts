@@ -171,7 +171,7 @@ export function importsContract(name: string, open: () => Promise<Database>): vo
         })
         await held.promise
         const view = await the.untilDone(other)
-        assert.equal(view.job.cursor.activities_imported, ACTIVITIES)
+        assert.equal(view.job.cursor['activities_imported'], ACTIVITIES)
         assert.equal(view.job.status, 'completed')
         await Promise.all([dead.stop(), other.stop()])
       })

@@ -67,7 +67,7 @@ const moment = z.union([day, z.iso.datetime({ offset: true })])
 const from = moment.transform(written => new Date(written))
 const to = moment.transform(written => new Date(Date.parse(written) + (day.safeParse(written).success ? DAY_MS : 0)))
 
-export function activityRoutes(app: App, { activities }: HttpParts): void {
+export function activityRoutes(app: App, { activities, imports }: HttpParts): void {
   const list = {
     summary: 'My activities, newest first',
     tags,
@@ -85,12 +85,13 @@ export function activityRoutes(app: App, { activities }: HttpParts): void {
   })
 
   const read = {
-    summary: 'One of my activities, with laps and photos',
+    summary: 'One of my activities, with laps and photos; details older than a day are fetched again, within the budget',
     tags,
     params: idInPath,
     response: { 200: whole, 404: errorAnswer },
   }
   app.get('/v1/activities/:id', { config, schema: read }, async request => {
+    await imports.refreshed(request.athleteId, request.params.id)
     const found = await activities.read(request.athleteId, request.params.id)
     if (found === undefined) throw new PacelineError('PACE_NOT_FOUND', 'There is no such activity.')
     return wholeAnswer(found)

@@ -1,31 +1,26 @@
-// What one request's outcome means for an import: a value, an item to leave out, a failure that may pass, or the end of this run.
+// What one request's outcome means for an import: an answer for the importer, or the end of this run.
 import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import type { PauseCause } from './job-store.ts'
+import type { Failure, Pause } from './steps.ts'
 
-/** How a run ends. `paused`: it goes on at `retryAt`. `lost`: another worker has the import now. */
-export type Ending =
-  /** `syncedAt`: the history is complete up to then; undefined when the import found nothing. */
-  | { readonly ending: 'completed'; readonly syncedAt: Date | undefined }
-  | { readonly ending: 'paused'; readonly retryAt: number; readonly cause: PauseCause }
-  | { readonly ending: 'failed'; readonly code: ErrorCode; readonly sentence: string }
-  | { readonly ending: 'lost' }
-
-export type Fetched<T> =
+export type Answer<T> =
   | { readonly kind: 'value'; readonly value: T }
-  /** The vendor no longer has it. */
+  /** The vendor says that it does not have it. */
   | { readonly kind: 'gone' }
   /** A new request would not help. `missingScope`: the athlete did not allow it. */
   | { readonly kind: 'broken'; readonly reason: string; readonly status?: number; readonly missingScope?: string }
+  /** A failure that may pass. */
   | { readonly kind: 'trouble'; readonly reason: string }
-  | { readonly kind: 'end'; readonly ending: Ending }
+
+export type NoValue = Exclude<Answer<never>, { kind: 'value' }>
 
 /** How long to wait when the budget service does not answer. */
 const BUDGET_AWAY_MS = 60_000
 /** How long to wait after a 429 that names no time; by then the quota knows when the window ends. */
 const UNKNOWN_RESET_MS = 60_000
 
-export function fetched<T>(outcome: AuthorisedOutcome<T>, vendorTitle: string, now: number): Fetched<T> {
+export function answerOf<T>(outcome: AuthorisedOutcome<T>, vendorTitle: string, now: number): Answer<T> | Pause | Failure {
   if (outcome.outcome === 'ok') return { kind: 'value', value: outcome.value }
   if (outcome.outcome === 'absent') return { kind: 'gone' }
   // An unreadable answer may be a proxy's page or cut off, so it is requested once more, later.
@@ -44,7 +39,5 @@ export function fetched<T>(outcome: AuthorisedOutcome<T>, vendorTitle: string, n
   return failed('PACE_NEEDS_REAUTH', `${vendorTitle} needs a new consent; connect it again.`)
 }
 
-type End = Extract<Fetched<never>, { kind: 'end' }>
-
-const paused = (retryAt: number, cause: PauseCause): End => ({ kind: 'end', ending: { ending: 'paused', retryAt, cause } })
-const failed = (code: ErrorCode, sentence: string): End => ({ kind: 'end', ending: { ending: 'failed', code, sentence } })
+const paused = (retryAt: number, cause: PauseCause): Pause => ({ ending: 'paused', retryAt, cause })
+const failed = (code: ErrorCode, sentence: string): Failure => ({ ending: 'failed', code, sentence })

@@ -1,0 +1,79 @@
+-- name: detail
+-- The next detail to fetch, newest first; then, once more, what failed once in the import that began at $began. What failed after
+-- $retryBefore is otherwise left alone, and so is what is about to be deleted because it began before $cutoff. The second part is looked at
+-- only when the first has nothing.
+(select external_activity_id as "externalId", start_time as start, missing_since is not null as "isMissing", false as "hasFailed"
+ from activity
+ where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since)
+   and start_time >= coalesce($cutoff::timestamptz, '-infinity') and (detail_failed_at is null or detail_failed_at < $retryBefore)
+ order by start_time desc, id desc
+ limit 1)
+union all
+(select external_activity_id, start_time, missing_since is not null, true
+ from activity
+ where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since)
+   and start_time >= coalesce($cutoff::timestamptz, '-infinity') and detail_failed_at >= $began and detail_failures < 2
+ order by start_time desc, id desc
+ limit 1)
+limit 1;
+
+-- name: photos
+-- As `detail`, for the photos of activities that have their detail.
+(select external_activity_id as "externalId", false as "hasFailed"
+ from activity
+ where athlete_id = $athleteId and provider = $vendor and photos_are_owed(detailed_at, photo_count, photos_synced_at) and missing_since is null
+   and start_time >= coalesce($cutoff::timestamptz, '-infinity') and (photos_failed_at is null or photos_failed_at < $retryBefore)
+ order by start_time desc, id desc
+ limit 1)
+union all
+(select external_activity_id, true
+ from activity
+ where athlete_id = $athleteId and provider = $vendor and photos_are_owed(detailed_at, photo_count, photos_synced_at) and missing_since is null
+   and start_time >= coalesce($cutoff::timestamptz, '-infinity') and photos_failed_at >= $began and photos_failures < 2
+ order by start_time desc, id desc
+ limit 1)
+limit 1;
+
+-- name: missing
+-- How many activities are stored; how many of them the list that was read from $began on did not show, down to $since; and how many of
+-- those were missing at $waitedSince already.
+select count(*) as known,
+  count(*) filter (where last_seen_at_utc < $began and start_time >= coalesce($since::timestamptz, '-infinity')) as missing,
+  count(*) filter (where last_seen_at_utc < $began and start_time >= coalesce($since::timestamptz, '-infinity')
+    and missing_since <= $waitedSince) as waited
+from activity
+where athlete_id = $athleteId and provider = $vendor and external_activity_id is not null;
+
+-- name: detailFailed
+-- Failures count within one import, which began at $began. $final: a second try would not help.
+update activity
+set detail_failed_at = $now,
+    detail_failures = case when $final then 2 when detail_failed_at >= $began then detail_failures + 1 else 1 end
+where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
+
+-- name: photosFailed
+update activity
+set photos_failed_at = $now,
+    photos_failures = case when $final then 2 when photos_failed_at >= $began then photos_failures + 1 else 1 end
+where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
+
+-- name: seen
+-- The list has them, though they could not be read.
+update activity set last_seen_at_utc = $now, missing_since = null
+where athlete_id = $athleteId and provider = $vendor and external_activity_id = any ($externalIds::text[]);
+
+-- name: markMissing
+-- What the list that was read from $began on did not show, down to $since. Those become stale that may be asked for now: the ones that this
+-- list misses first if $askNew, and those missing since $missingBefore.
+update activity
+set missing_since = coalesce(missing_since, $now),
+    detail_stale = detail_stale or case when missing_since is null then $askNew else missing_since <= $missingBefore::timestamptz end
+where athlete_id = $athleteId and provider = $vendor and external_activity_id is not null
+  and start_time >= coalesce($since::timestamptz, '-infinity') and last_seen_at_utc < $began;
+
+-- name: claimRefresh
+-- Somebody opened the activity: of all who do, in all processes, one fetches its detail again, when it is old enough.
+update activity set detail_asked_at = $now
+where id = $id and athlete_id = $athleteId and provider = $vendor and external_activity_id is not null and missing_since is null
+  and detailed_at <= $detailedBefore and (detail_asked_at is null or detail_asked_at <= $askedBefore)
+returning external_activity_id as "externalId";

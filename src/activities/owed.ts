@@ -1,0 +1,127 @@
+// What imports still have to fetch of an athlete's activities, and what became of the ones that the vendor's list no longer shows. Everything
+// is a mark on the activity's row, so that no import has to keep lists. The rules are left to imports.
+import assert from 'node:assert/strict'
+import { loadQueries, type Database, type Queryable } from '../db/db.ts'
+import type { Clock } from '../kernel/clock.ts'
+
+const sql = loadQueries(new URL('owed.sql', import.meta.url), {
+  detail: ['athleteId', 'vendor', 'began', 'retryBefore', 'cutoff'],
+  photos: ['athleteId', 'vendor', 'began', 'retryBefore', 'cutoff'],
+  missing: ['athleteId', 'vendor', 'began', 'since', 'waitedSince'],
+  detailFailed: ['athleteId', 'vendor', 'externalId', 'now', 'began', 'final'],
+  photosFailed: ['athleteId', 'vendor', 'externalId', 'now', 'began', 'final'],
+  seen: ['athleteId', 'vendor', 'externalIds', 'now'],
+  markMissing: ['athleteId', 'vendor', 'began', 'since', 'askNew', 'missingBefore', 'now'],
+  claimRefresh: ['id', 'athleteId', 'vendor', 'detailedBefore', 'askedBefore', 'now'],
+})
+
+/** What an import may fetch. */
+export interface OwedBounds {
+  /** When the import began: what fails after that is tried once more. */
+  readonly began: Date
+  /** What failed between this time and `began` is left alone; what failed before is tried. */
+  readonly retryBefore: Date
+  /** Nothing that began before is fetched. */
+  readonly cutoff: Date | undefined
+}
+
+export interface OwedDetail {
+  readonly externalId: string
+  readonly start: Date
+  /** The list no longer shows it: if the detail is gone too, it is deleted. */
+  readonly isMissing: boolean
+  /** It has failed once in this import. */
+  readonly hasFailed: boolean
+}
+
+export type OwedPhotos = Pick<OwedDetail, 'externalId' | 'hasFailed'>
+
+interface Failure {
+  readonly externalId: string
+  readonly what: 'detail' | 'photos'
+  /** When the import began. */
+  readonly began: Date
+  /** A second try would not help. */
+  readonly isFinal: boolean
+}
+
+/** A look at the vendor's list, and how far back it reached; undefined: to the beginning. */
+interface Looked {
+  readonly began: Date
+  readonly since: Date | undefined
+}
+
+interface Missing {
+  readonly known: number
+  readonly missing: number
+  readonly waited: number
+}
+
+/** Which of the missing activities are asked for, to see whether they are gone. */
+interface MissingRule {
+  /** Those that were shown by every list before. */
+  readonly askNew: boolean
+  /** Those missing since this time; undefined: none. */
+  readonly missingBefore: Date | undefined
+}
+
+export class OwedFetches {
+  readonly #database: Database
+  readonly #clock: Clock
+
+  constructor({ database, clock }: { readonly database: Database; readonly clock: Clock }) {
+    this.#database = database
+    this.#clock = clock
+  }
+
+  /** The next detail to fetch, newest first. */
+  async detail(athleteId: string, vendor: 'strava', bounds: OwedBounds): Promise<OwedDetail | undefined> {
+    const [owed] = await this.#database.query<OwedDetail>(sql.detail({ athleteId, vendor, ...bounds }))
+    return owed
+  }
+
+  /** The next activity whose photos were not fetched, or not since their number changed; newest first. */
+  async photos(athleteId: string, vendor: 'strava', bounds: OwedBounds): Promise<OwedPhotos | undefined> {
+    const [owed] = await this.#database.query<OwedPhotos>(sql.photos({ athleteId, vendor, ...bounds }))
+    return owed
+  }
+
+  /** Records that the detail or the photos could not be fetched. */
+  async failed(tx: Queryable, athleteId: string, vendor: 'strava', failure: Failure): Promise<void> {
+    const { what, externalId, began, isFinal } = failure
+    const failed = what === 'detail' ? sql.detailFailed : sql.photosFailed
+    await tx.query(failed({ athleteId, vendor, externalId, now: this.#now(), began, final: isFinal }))
+  }
+
+  /** Records that the list shows these, though they could not be read. */
+  async seen(tx: Queryable, athleteId: string, vendor: 'strava', shown: readonly string[]): Promise<void> {
+    if (shown.length > 0) await tx.query(sql.seen({ athleteId, vendor, externalIds: shown, now: this.#now() }))
+  }
+
+  /** How many activities are stored, how many of them a look at the list did not show, and how many of those have waited. */
+  async missing(athleteId: string, vendor: 'strava', looked: Looked & { readonly waitedSince: Date }): Promise<Missing> {
+    const [found] = await this.#database.query<Missing>(sql.missing({ athleteId, vendor, ...looked }))
+    assert(found)
+    return found
+  }
+
+  /** Marks the activities that a look at the list did not show; some of them are asked for. */
+  async markMissing(tx: Queryable, athleteId: string, vendor: 'strava', missing: Looked & MissingRule): Promise<void> {
+    await tx.query(sql.markMissing({ athleteId, vendor, ...missing, now: this.#now() }))
+  }
+
+  /** The external id, for the one of all callers who is to fetch the detail again; undefined for the others, or when it is new enough. */
+  async claimRefresh(
+    athleteId: string,
+    vendor: 'strava',
+    { id, detailedBefore, askedBefore }: { id: string; detailedBefore: Date; askedBefore: Date },
+  ): Promise<string | undefined> {
+    const query = sql.claimRefresh({ id, athleteId, vendor, detailedBefore, askedBefore, now: this.#now() })
+    const [claimed] = await this.#database.query<{ externalId: string }>(query)
+    return claimed?.externalId
+  }
+
+  #now(): Date {
+    return new Date(this.#clock.now())
+  }
+}
