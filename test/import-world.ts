@@ -7,6 +7,7 @@ import type { ImportStatus } from '../src/imports/job-lifecycle.ts'
 import { IMPORT_BELL } from '../src/imports/worker.ts'
 import type { VirtualClock } from '../src/kernel/clock.ts'
 import { DAY_MS } from './durations.ts'
+import type { SimulatorOptions } from '../src/simulator/simulator.ts'
 import { PUBLIC_URL, type Given } from './rooms.ts'
 import { LONGEST_MS, World, type Process, type WorldBase } from './world.ts'
 
@@ -21,6 +22,8 @@ export interface WorldOptions extends WorldBase {
   readonly nights?: number
   readonly checkinDays?: number
   readonly pollMinutes?: number
+  readonly retentionDays?: number
+  readonly quirks?: SimulatorOptions['quirks']
   /** How closely a test looks on; each look costs a query. */
   readonly stepMs?: number
 }
@@ -45,15 +48,16 @@ export class ImportWorld extends World {
   onAnswer: (path: string) => void = () => undefined
 
   constructor(database: Database, options: WorldOptions) {
-    const { activities, nights = 1, checkinDays } = options
-    const history = { activities, nights, ...(checkinDays !== undefined && { checkinDays }) }
+    const { activities, nights = 1, checkinDays, quirks } = options
+    const history = { activities, nights, ...(checkinDays !== undefined && { checkinDays }), ...(quirks && { quirks }) }
     super(database, options, { ...history, webhooksUrl: `${PUBLIC_URL}/webhooks` })
     this.#options = options
   }
 
   process({ cache, forgets = false, withStreams = false }: ProcessOptions = {}): Process {
     const bell = new VirtualBell(this.clock)
-    const settings = { pollMinutes: this.#options.pollMinutes ?? SELDOM_MINUTES }
+    const { pollMinutes = SELDOM_MINUTES, retentionDays } = this.#options
+    const settings = { pollMinutes, retentionDays: () => retentionDays }
     const given = { cache, settings, bell: forgets ? forgetful(bell, this.clock) : bell }
     return this.open(given, ({ imports, streams }) => (withStreams ? [imports, streams] : [imports]))
   }

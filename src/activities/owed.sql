@@ -67,7 +67,8 @@ where athlete_id = $athleteId and provider = $vendor and external_activity_id = 
 -- list misses first if $askNew, and those missing since $missingBefore.
 update activity
 set missing_since = coalesce(missing_since, $now),
-    detail_stale = detail_stale or case when missing_since is null then $askNew else missing_since <= $missingBefore::timestamptz end
+    detail_stale = detail_stale
+      or case when missing_since is null then $askNew else coalesce(missing_since <= $missingBefore::timestamptz, false) end
 where athlete_id = $athleteId and provider = $vendor and external_activity_id is not null
   and start_time >= coalesce($since::timestamptz, '-infinity') and last_seen_at_utc < $began;
 

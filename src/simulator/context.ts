@@ -15,6 +15,8 @@ export interface Quirks {
   readonly inclusiveBounds: boolean
   /** Whether a call refused by the quarter-hour still counts in it. */
   readonly refusedCountShort: boolean
+  /** How many days before a consent Garmin's history begins; undefined: as long ago as there is anything. */
+  readonly garminHistoryDays?: number
 }
 
 export interface Limits {

@@ -29,6 +29,8 @@ export interface Grant {
   readonly client: string
   readonly athlete: Athlete
   readonly scopes: ReadonlySet<string>
+  /** When the athlete consented. */
+  readonly openedAt: number
   accessToken: string
   accessExpiresAt: number
   refreshToken: string
@@ -73,6 +75,7 @@ export class Grants {
       client: consent.client,
       athlete: consent.athlete,
       scopes: new Set(consent.scopes),
+      openedAt: this.#clock.now(),
       accessToken: '',
       accessExpiresAt: 0,
       refreshToken: '',

@@ -74,7 +74,7 @@ for (const [name, hosts] of bases) {
 
 test('an unticked scope is missed, an implied one is not', () => {
   const { strava, whoop } = { strava: vendors.strava.facts, whoop: vendors.whoop.facts }
-  assert.deepEqual(neededScopes(strava, { write: true }), ['read', 'activity:read_all', 'activity:write'])
+  assert.deepEqual(neededScopes(strava, { write: true }), ['read', 'activity:read', 'activity:read_all', 'activity:write'])
   assert.deepEqual(missingScopes(strava, ['read', 'activity:read']), ['activity:read_all'])
   assert.deepEqual(missingScopes(strava, ['read_all', 'activity:read_all'], { write: true }), ['activity:write'])
   assert.deepEqual(missingScopes(strava, ['read', 'activity:read_all']), [])

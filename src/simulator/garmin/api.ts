@@ -74,6 +74,9 @@ function backfill(parts: GarminParts, requested: Set<string>, call: Call, grant:
   const days = Math.ceil((to - from) / (DAY_MS / 1000))
   if (days > LONGEST_BACKFILL_DAYS) return refusal(400, `Time range exceeds ${LONGEST_BACKFILL_DAYS} days`)
   if (!grant.scopes.has('HISTORICAL_DATA_EXPORT')) return refusal(403, 'User has not granted HISTORICAL_DATA_EXPORT')
+  const { garminHistoryDays } = parts.context.quirks
+  if (garminHistoryDays !== undefined && from * 1000 < grant.openedAt - garminHistoryDays * DAY_MS)
+    return refusal(400, `summaryStartTimeInSeconds ${from} is before the min start time for this user`)
   const key = `${grant.client}:${grant.athlete.id}:${type}:${from}:${to}`
   if (requested.has(key)) return refusal(409, 'Duplicate backfill request')
   const over = parts.rateLimiter.chargeDays(grant.client, days)

@@ -13,7 +13,8 @@ export const facts: Facts = frozen({
   hosts: { authorise: 'https://www.strava.com', token: 'https://www.strava.com', api: 'https://www.strava.com' },
   scopes: {
     separator: ',',
-    default: ['read', 'activity:read_all'],
+    // Both: who does not tick the private activities still gives the others.
+    default: ['read', 'activity:read', 'activity:read_all'],
     write: ['activity:write'],
     implied: { read_all: ['read'], 'activity:read_all': ['activity:read'], 'profile:read_all': ['read'] },
   },
