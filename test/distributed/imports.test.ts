@@ -1,8 +1,11 @@
-// Claims, leases and turns. What only behaves is in test/simulation, and on PostgreSQL in test/long.
+// Claims, leases, turns, and what is compared in SQL. What only behaves is in test/simulation, and on PostgreSQL in test/long.
 import { after } from 'node:test'
 import { openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { importLifecycleContract } from '../contract/import-lifecycle.contract.ts'
+import { importsReconcileContract } from '../contract/imports-reconcile.contract.ts'
+import { importsRefreshContract } from '../contract/imports-refresh.contract.ts'
+import { importsUpgradeContract } from '../contract/imports-upgrade.contract.ts'
 import { importsContract } from '../contract/imports.contract.ts'
 import { freshDatabase } from './fresh-database.ts'
 
@@ -10,4 +13,11 @@ const fresh = freshDatabase()
 after(() => fresh.drop())
 
 const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock: new SystemClock() })
-for (const contract of [importLifecycleContract, importsContract]) contract('postgres', open)
+const contracts = [
+  importLifecycleContract,
+  importsContract,
+  importsReconcileContract,
+  importsRefreshContract,
+  importsUpgradeContract,
+]
+for (const contract of contracts) contract('postgres', open)

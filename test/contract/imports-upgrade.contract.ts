@@ -1,0 +1,224 @@
+// Imports that were under way when Paceline was upgraded go on: their cursors are carried over, nothing that is stored is asked for again,
+// and nothing is forgotten.
+import { after, describe, test } from 'node:test'
+import assert from 'node:assert/strict'
+import { migrate, migrationsIn, type Database } from '../../src/db/db.ts'
+import { vendorAt, SIMULATOR_URL } from '../rooms.ts'
+import { ImportWorld, type Process } from '../import-world.ts'
+import { assertWhole, detailsAsked, idsOf, LIST, stored, WIDE } from './imports-fixture.ts'
+
+const BEFORE = 13
+const ACTIVITIES = 12
+const COMMON = { activities_imported: 4, photos_imported: 0, page: 1, trouble: 0, faults: 0, seen: [] }
+const LISTS = { later: [], changed: [], withoutPhotos: [], laterPhotos: [] }
+
+/** Before every id of today. */
+const OLD_IDS: Readonly<Record<string, string>> = {
+  strava: '00000000-0000-7000-8000-000000000001',
+  garmin: '00000000-0000-7000-8000-000000000002',
+  oura: '00000000-0000-7000-8000-000000000003',
+  foursquare: '00000000-0000-7000-8000-000000000004',
+}
+
+type Cursor = Readonly<Record<string, unknown>>
+
+/** Stores the history as the release before did: the list, and the details of the newest four. */
+async function storeOld(the: ImportWorld, process: Process): Promise<string[]> {
+  const { endpoints } = vendorAt('strava', `${SIMULATOR_URL}/strava`)
+  const connection = await process.connections.find(the.athleteId, 'strava')
+  const listed = await process.connections.call(connection?.id ?? '', endpoints.activityList(), {
+    callClass: 'live',
+    athleteId: the.athleteId,
+  })
+  assert(listed.outcome === 'ok')
+  for (const [index, summary] of listed.value.items.entries()) {
+    const detailed = index < 4 ? new Date(the.clock.now()) : null
+    await the.database.query(
+      `insert into activity (id, athlete_id, provider, external_activity_id, name, sport, start_time, manual, photo_count, summary, detail,
+         detailed_at, first_seen_at_utc, last_seen_at_utc, updated_at_utc)
+       values (gen_random_uuid(), $1, 'strava', $2, $3, 'Run', $4, false, $9, $5::text::jsonb, $6::text::jsonb, $7, $8, $8, $8)`,
+      [
+        the.athleteId,
+        summary.id,
+        summary.name,
+        summary.start_date,
+        JSON.stringify({ ...summary, device_watts: undefined }),
+        detailed && '{}',
+        detailed,
+        new Date(the.clock.now()),
+        summary.total_photo_count,
+      ],
+    )
+  }
+  return listed.value.items.map(({ id }) => id)
+}
+
+async function insertOld(
+  database: Database,
+  vendor: string,
+  athleteId: string,
+  cursor: Cursor,
+  more: Cursor = {},
+): Promise<void> {
+  const job = { type: 'full', status: 'queued', error: null, total: ACTIVITIES, ...more }
+  await database.query(
+    `insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, error, created_at, started_at, updated_at)
+     values ($9, $1, $2, $3, $4, $5::text::jsonb, $6, $7, $8, $8, $8)`,
+    [
+      athleteId,
+      vendor,
+      job.type,
+      job.status,
+      JSON.stringify(cursor),
+      job.total,
+      job.error,
+      new Date(Date.UTC(2026, 2, 10, 6, 1)),
+      OLD_IDS[vendor],
+    ],
+  )
+}
+
+export function importsUpgradeContract(name: string, openEmpty: () => Promise<Database>): void {
+  describe(`imports across an upgrade: ${name}`, () => {
+    const opened: Database[] = []
+    after(async () => {
+      for (const database of opened) await database.close()
+    })
+    const old = async (): Promise<Database> => {
+      const database = await openEmpty()
+      opened.push(database)
+      await migrate(database, migrationsIn().slice(0, BEFORE))
+      return database
+    }
+
+    const cases: Record<string, { cursor: (ids: string[]) => Cursor; asked: (ids: string[]) => string[]; pages?: number }> = {
+      'in its list': {
+        cursor: () => ({
+          ...COMMON,
+          ...LISTS,
+          phase: 'list',
+          before: 2_000_000_000,
+          listedAt: Date.UTC(2026, 2, 10, 6, 1) / 1000,
+        }),
+        asked: ids => ids.slice(4),
+        pages: 2,
+      },
+      'in its details': {
+        cursor: ids => ({ ...COMMON, ...LISTS, phase: 'details', later: [ids[4]], changed: [ids[1]] }),
+        asked: ids => [ids[1] ?? '', ...ids.slice(5), ids[4] ?? ''],
+        pages: 0,
+      },
+      'in its second tries': {
+        cursor: ids => ({ ...COMMON, ...LISTS, phase: 'again', later: ids.slice(5) }),
+        asked: ids => ids.slice(4),
+        pages: 0,
+      },
+    }
+    for (const [where, { cursor, asked, pages }] of Object.entries(cases)) {
+      test(`a Strava import ${where} goes on`, async () => {
+        const the = new ImportWorld(await old(), { activities: ACTIVITIES, ...WIDE })
+        await the.run(async () => {
+          const process = the.process()
+          await the.connect(process)
+          const ids = await storeOld(the, process)
+          await insertOld(the.database, 'strava', the.athleteId, cursor(ids))
+          await migrate(the.database)
+          the.asked.length = 0
+          await process.start()
+          const view = await the.untilDone(process)
+          await process.stop()
+          assert.equal(view.job.status, 'completed')
+          assert.deepEqual(view.problems, [])
+          assert.deepEqual(detailsAsked(the), asked(ids))
+          assert.equal(the.requests(LIST).length, pages)
+          assert.equal(view.message, `Completed: ${ACTIVITIES} activities imported`)
+          assert.deepEqual(idsOf(await stored(the)), ids)
+        })
+        await assertWhole(the, ACTIVITIES)
+      })
+    }
+
+    test('a failed one is taken over', async () => {
+      const the = new ImportWorld(await old(), { activities: ACTIVITIES, ...WIDE })
+      await the.run(async () => {
+        const process = the.process()
+        await the.connect(process)
+        const ids = await storeOld(the, process)
+        await insertOld(
+          the.database,
+          'strava',
+          the.athleteId,
+          { ...COMMON, ...LISTS, phase: 'details' },
+          { status: 'failed', error: 'Gone' },
+        )
+        await migrate(the.database)
+        await process.imports.start(the.athleteId, 'strava', { type: 'full' })
+        await process.start()
+        assert.equal((await the.untilDone(process)).message, `Completed: ${ACTIVITIES} activities imported`)
+        await process.stop()
+        assert.deepEqual(detailsAsked(the), ids.slice(4))
+      })
+    })
+
+    const translated: Record<string, { vendor: string; was: Cursor; is: Cursor }> = {
+      'of nights': {
+        vendor: 'oura',
+        was: { ...COMMON, ...LISTS, phase: 'list', from: 1_770_000_000, before: 1_760_000_000, heard: 90 },
+        is: { newest: 1_770_000_000, before: 1_760_000_000, heard: 90, nights_imported: 4, trouble: 0, faults: 0 },
+      },
+      'of check-ins': {
+        vendor: 'foursquare',
+        was: { ...COMMON, ...LISTS, phase: 'again', page: 3, from: 1_770_000_000, before: 1_760_000_000 },
+        is: {
+          newest: 1_770_000_000,
+          before: 1_760_000_000,
+          page: 3,
+          walk: 'number',
+          checkins_imported: 4,
+          trouble: 0,
+          faults: 0,
+        },
+      },
+      'of Garmin': {
+        vendor: 'garmin',
+        was: {
+          ...COMMON,
+          ...LISTS,
+          phase: 'list',
+          from: 1_770_000_000,
+          before: 1_760_000_000,
+          known: 3,
+          heard: 7,
+          granted: true,
+          page: 2,
+        },
+        is: {
+          phase: 'ask',
+          newest: 1_770_000_000,
+          granted: true,
+          known: 3,
+          heard: 7,
+          activities_imported: 4,
+          trouble: 0,
+          faults: 0,
+          owed: ['activities', 'activityDetails', 'sleeps'].map(type => ({
+            type,
+            from: 1_770_000_000 - 5 * 365 * 86_400,
+            to: 1_760_000_000,
+          })),
+        },
+      },
+    }
+    test('the cursors of the other vendors take their own fields', async () => {
+      const database = await old()
+      const [athlete] = await database.query<{ id: string }>(
+        "insert into athlete (id, name, created_at) values (gen_random_uuid(), 'Ada', now()) returning id",
+      )
+      for (const { vendor, was } of Object.values(translated)) await insertOld(database, vendor, athlete?.id ?? '', was)
+      await migrate(database)
+      const rows = await database.query<{ vendor: string; sync_cursor: Cursor }>('select vendor, sync_cursor from import_jobs')
+      const cursors = new Map(rows.map(row => [row.vendor, row.sync_cursor]))
+      for (const [what, { vendor, is }] of Object.entries(translated)) assert.deepEqual(cursors.get(vendor), is, what)
+    })
+  })
+}
