@@ -53,25 +53,25 @@ async function storeOld(the: ImportWorld, process: Process): Promise<string[]> {
   return listed.value.items.map(({ id }) => id)
 }
 
-async function insertOld(
-  database: Database,
-  vendor: string,
-  athleteId: string,
-  cursor: Cursor,
-  more: Cursor = {},
-): Promise<void> {
-  const job = { type: 'full', status: 'queued', error: null, total: ACTIVITIES, ...more }
+interface OldJob {
+  readonly vendor: string
+  readonly athleteId: string
+  readonly cursor: Cursor
+  readonly failed?: true
+}
+
+async function insertOld(database: Database, { vendor, athleteId, cursor, failed }: OldJob): Promise<void> {
   await database.query(
     `insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, error, created_at, started_at, updated_at)
      values ($9, $1, $2, $3, $4, $5::text::jsonb, $6, $7, $8, $8, $8)`,
     [
       athleteId,
       vendor,
-      job.type,
-      job.status,
+      'full',
+      failed === true ? 'failed' : 'queued',
       JSON.stringify(cursor),
-      job.total,
-      job.error,
+      ACTIVITIES,
+      failed === true ? 'Gone' : null,
       new Date(Date.UTC(2026, 2, 10, 6, 1)),
       OLD_IDS[vendor],
     ],
@@ -121,7 +121,7 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
           const process = the.process()
           await the.connect(process)
           const ids = await storeOld(the, process)
-          await insertOld(the.database, 'strava', the.athleteId, cursor(ids))
+          await insertOld(the.database, { vendor: 'strava', athleteId: the.athleteId, cursor: cursor(ids) })
           await migrate(the.database)
           the.asked.length = 0
           await process.start()
@@ -144,13 +144,12 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
         const process = the.process()
         await the.connect(process)
         const ids = await storeOld(the, process)
-        await insertOld(
-          the.database,
-          'strava',
-          the.athleteId,
-          { ...COMMON, ...LISTS, phase: 'details' },
-          { status: 'failed', error: 'Gone' },
-        )
+        await insertOld(the.database, {
+          vendor: 'strava',
+          athleteId: the.athleteId,
+          cursor: { ...COMMON, ...LISTS, phase: 'details' },
+          failed: true,
+        })
         await migrate(the.database)
         await process.imports.start(the.athleteId, 'strava', { type: 'full' })
         await process.start()
@@ -214,7 +213,8 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
       const [athlete] = await database.query<{ id: string }>(
         "insert into athlete (id, name, created_at) values (gen_random_uuid(), 'Ada', now()) returning id",
       )
-      for (const { vendor, was } of Object.values(translated)) await insertOld(database, vendor, athlete?.id ?? '', was)
+      for (const { vendor, was } of Object.values(translated))
+        await insertOld(database, { vendor, athleteId: athlete?.id ?? '', cursor: was })
       await migrate(database)
       const rows = await database.query<{ vendor: string; sync_cursor: Cursor }>('select vendor, sync_cursor from import_jobs')
       const cursors = new Map(rows.map(row => [row.vendor, row.sync_cursor]))

@@ -135,7 +135,10 @@ async function play(database: Database, { history, rounds, isNarrow }: Story, li
     await first.stop()
     for (const { deeds, notFound, kills } of rounds) {
       await the.clock.sleep(HOUR_MS)
-      const different = new Set(deeds.filter(one => isNarrow || one.does !== 'hide').flatMap(one => shown.apply(one) ?? []))
+      // What the round before could not have is still owed.
+      const owed = (await stored(the)).filter(({ isDetailed }) => !isDetailed).map(({ id }) => id)
+      const changed = deeds.filter(one => isNarrow || one.does !== 'hide').flatMap(one => shown.apply(one) ?? [])
+      const different = new Set([...owed, ...changed])
       the.asked.length = 0
       const details = 'GET /api/v3/activities/{id}'
       if (notFound > 0)
