@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Database } from '../../src/db/db.ts'
 import { emptiedStore } from '../contract/emptied-store.ts'
-import { DETAIL, detailsAsked, LIST, SMALL, stored, WIDE } from '../contract/imports-fixture.ts'
+import { DETAIL, detailsAsked, idsOf, LIST, SMALL, stored, WIDE } from '../contract/imports-fixture.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { ImportWorld, type Process } from '../import-world.ts'
 import { runs } from '../runs.ts'
@@ -136,9 +136,11 @@ async function play(database: Database, { history, rounds, isNarrow }: Story, li
     for (const { deeds, notFound, kills } of rounds) {
       await the.clock.sleep(HOUR_MS)
       // What the round before could not have is still owed.
-      const owed = (await stored(the)).filter(({ isDetailed }) => !isDetailed).map(({ id }) => id)
+      const owed = await the.database.query<{ id: string }>(
+        'select external_activity_id as id from activity where detailed_at is null or detail_stale',
+      )
       const changed = deeds.filter(one => isNarrow || one.does !== 'hide').flatMap(one => shown.apply(one) ?? [])
-      const different = new Set([...owed, ...changed])
+      const different = new Set([...idsOf(owed), ...changed])
       the.asked.length = 0
       const details = 'GET /api/v3/activities/{id}'
       if (notFound > 0)
