@@ -55,9 +55,8 @@ const WITH_SERVERS: TestRun = {
   groups: ['distributed', 'e2e', 'browser'],
   concurrency: 3,
   needsServers: true,
-  optimises: true,
 }
-const LONG: TestRun = { ...WITH_SERVERS, groups: ['long'], silenceMs: 6 * 60 * MINUTE_MS }
+const LONG: TestRun = { ...WITH_SERVERS, groups: ['long'], optimises: true, silenceMs: 6 * 60 * MINUTE_MS }
 
 const environment = {
   ...process.env,
