@@ -29,6 +29,8 @@ interface TestRun {
   /** Files at a time, each in a process of its own; one: all files in one process, which loads everything once. */
   readonly concurrency: number
   readonly needsServers: boolean
+  /** Optimising the embedded store's WebAssembly costs short tests more than it gives them; long ones gain. */
+  readonly optimises: boolean
   /**
    * As long as no test takes on any machine: a run in which none begins or ends meanwhile turns round and round. One that does nothing
    * is the watchdog's business, test/servers/watchdog.ts. How long a test or a run may take is not limited: the machine may be busy.
@@ -38,17 +40,23 @@ interface TestRun {
 
 const MINUTE_MS = 60_000
 // One process each, side by side: starting the embedded store anew for every file took longer than the tests themselves.
-const UNIT: TestRun = { groups: ['unit', 'tidy'], concurrency: 1, needsServers: false, silenceMs: 30 * MINUTE_MS }
-const CONTRACT: TestRun = { ...UNIT, groups: ['contract'] }
-// Two at a time, one for each processor of a small machine: servers that wait for a processor answer late. Those that wait most come first,
-// so that none is left alone at the end.
-const WITH_SERVERS: TestRun = {
-  groups: ['e2e', 'simulation', 'distributed', 'browser'],
-  concurrency: 2,
-  needsServers: true,
+const UNIT: TestRun = {
+  groups: ['unit', 'tidy'],
+  concurrency: 1,
+  needsServers: false,
+  optimises: false,
   silenceMs: 30 * MINUTE_MS,
 }
-const LONG: TestRun = { ...WITH_SERVERS, groups: ['long'], silenceMs: 6 * 60 * MINUTE_MS }
+const CONTRACT: TestRun = { ...UNIT, groups: ['contract'] }
+const SIMULATION: TestRun = { ...UNIT, groups: ['simulation'], optimises: true }
+// Three at a time: these files wait for real time to pass more than they work, and each has a process of its own to kill or to stop.
+const WITH_SERVERS: TestRun = {
+  ...UNIT,
+  groups: ['distributed', 'e2e', 'browser'],
+  concurrency: 3,
+  needsServers: true,
+}
+const LONG: TestRun = { ...WITH_SERVERS, groups: ['long'], optimises: true, silenceMs: 6 * 60 * MINUTE_MS }
 
 const environment = {
   ...process.env,
@@ -76,8 +84,7 @@ async function main(mode: string | undefined): Promise<number> {
     if (missing.length > 0) return conclude(missing)
   }
   const complaints = [
-    ...(await withoutServers()),
-    ...(mode === 'fast' ? [] : await step('simulation, distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS))),
+    ...(mode === 'fast' ? await quick() : await everything()),
     ...(mode === 'long' ? await step('long tests', () => nodeTest(LONG)) : []),
     ...(mode === 'long' ? await step('audit', audit) : []),
   ]
@@ -120,7 +127,20 @@ function begun<C extends ChildProcess>(child: C): C {
   return child
 }
 
+/** What works all the time beside what mostly waits: neither processor is idle. */
+async function everything(): Promise<Complaints> {
+  const found = await Promise.all([
+    step('distributed, end-to-end and browser tests', () => nodeTest(WITH_SERVERS, { aside: true })),
+    withoutServers(),
+  ])
+  return found.flat()
+}
+
 async function withoutServers(): Promise<Complaints> {
+  return [...(await quick()), ...(await step('simulations', () => nodeTest(SIMULATION)))]
+}
+
+async function quick(): Promise<Complaints> {
   const found = await Promise.all([
     looks(),
     step('contract tests', () => nodeTest(CONTRACT, { aside: true })),
@@ -180,8 +200,8 @@ const nodeTestFlags = (run: TestRun): readonly string[] => [
   '--max-semi-space-size=128',
   '--import=./test/servers/watchdog.ts',
   '--test',
-  // Optimising the embedded store's WebAssembly costs short tests more than it gives them.
-  ...(run.concurrency === 1 ? ['--test-isolation=none', '--liftoff-only'] : [`--test-concurrency=${run.concurrency}`]),
+  ...(run.concurrency === 1 ? ['--test-isolation=none'] : [`--test-concurrency=${run.concurrency}`]),
+  ...(run.optimises ? [] : ['--liftoff-only']),
   ...(run.needsServers ? ['--test-global-setup=test/servers/global-setup.ts'] : []),
   '--test-reporter=spec',
   '--test-reporter-destination=stdout',

@@ -1,5 +1,5 @@
 // The whole HTTP application on an embedded store in memory, with one of everybody who may ask. Whoever opens it adds routes of
-// their own before the first request, and closes it.
+// their own before the first request, and closes it. The store may hold other fixtures' athletes, unless it was asked for alone.
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
@@ -47,8 +47,8 @@ export type Asker = (typeof ASKERS)[number]
 export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 const byCookie = (session: string): Headers => ({ cookie: `paceline_session=${session}`, 'x-paceline': '1' })
 
-export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixture> {
-  const database = await openMigrated()
+export async function openHttp(given: Partial<HttpParts> = {}, { isAlone = false } = {}): Promise<HttpFixture> {
+  const { database, leave } = await (isAlone ? ownStore() : sharedStore())
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const newId = idMaker(clock, secure())
   // No vendor has credentials: what a connection needs of the outside is proven with the simulator (test/e2e/connect.test.ts).
@@ -91,9 +91,34 @@ export async function openHttp(given: Partial<HttpParts> = {}): Promise<HttpFixt
     rebuild: async more => await buildApp({ ...parts, ...more }),
     close: async () => {
       await app.close()
-      await database.close()
+      await leave()
     },
   }
+}
+
+interface Stay {
+  readonly database: Database
+  readonly leave: () => Promise<void>
+}
+
+async function ownStore(): Promise<Stay> {
+  const database = await openMigrated()
+  return { database, leave: () => database.close() }
+}
+
+let shared: Promise<Database> | undefined
+let guests = 0
+
+/** One for all fixtures of a process, closed by the last that leaves: opening one takes longer than most files' tests. */
+async function sharedStore(): Promise<Stay> {
+  guests++
+  const opening = (shared ??= openMigrated())
+  const leave = async (): Promise<void> => {
+    if (--guests > 0) return
+    shared = undefined
+    await (await opening).close()
+  }
+  return { database: await opening, leave }
 }
 
 /** Fastify tells when an instance comes to be; from then on it can be heard which routes it is given. */

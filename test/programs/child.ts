@@ -9,6 +9,9 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { discard, watch } from '../servers/reaper.ts'
 
+/** What starts a program of ours. Optimising the embedded store's WebAssembly costs one that soon ends more than it gives it. */
+export const NODE: readonly [string, ...string[]] = [process.execPath, '--liftoff-only']
+
 export interface Child {
   readonly pid: number
   /** The next line; undefined when the program has ended. */
@@ -35,7 +38,8 @@ export function watchChild(child: ChildProcess): void {
 
 export function startProgram(name: string, ...args: string[]): Child {
   const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [program, ...args], {
+  const [node, ...flags] = NODE
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(node, [...flags, program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   watchChild(child)

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { watchChild } from './child.ts'
+import { NODE, watchChild } from './child.ts'
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -23,12 +23,12 @@ function environment(settings: Settings): NodeJS.ProcessEnv {
 }
 
 export function launch(folder: string, settings: Settings, words: readonly string[]) {
-  return launched(folder, settings, [process.execPath, main, ...words])
+  return launched(folder, settings, [...NODE, main, ...words])
 }
 
 /** On a terminal of its own, which Debian's `script` gives; what the program shows there, control characters included, is `out`. */
 export function launchOnTerminal(folder: string, settings: Settings, words: readonly string[]) {
-  const quoted = [process.execPath, main, ...words].map(word => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
+  const quoted = [...NODE, main, ...words].map(word => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
   return launched(folder, settings, ['script', '--quiet', '--return', '--command', `stty cols 200; exec ${quoted}`, '/dev/null'])
 }
 

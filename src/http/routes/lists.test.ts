@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test'
 import { isId } from '../../kernel/ids.ts'
 import { assertRefused, bearer, openHttp, tokenOf, type Headers } from '../../../test/http-fixture.ts'
 
-const fixture = await openHttp()
+const fixture = await openHttp({}, { isAlone: true })
 const { app, accounts, as } = fixture
 after(() => fixture.close())
 
