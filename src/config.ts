@@ -157,25 +157,20 @@ const stremioConfig = (values: Values) => ({
   trustProxy: values.STREMIO_TRUST_PROXY,
 })
 
-/** Oura and WHOOP sign webhooks with the client secret by default. */
-const vendorConfigs = (values: Values) => ({
-  strava: {
-    ...vendorConfig('strava', values),
-    readLimit: values.STRAVA_READ_LIMIT,
-    overallLimit: values.STRAVA_OVERALL_LIMIT,
-  },
-  oura: vendorConfig('oura', values, values.OURA_CLIENT_SECRET),
-  whoop: vendorConfig('whoop', values, values.WHOOP_CLIENT_SECRET),
-  garmin: vendorConfig('garmin', values),
-  foursquare: vendorConfig('foursquare', values),
-})
+type VendorConfig = ReturnType<typeof vendorConfig>
 
-const vendorConfig = (vendor: VendorName, values: Values, webhookSecret?: string) => ({
+function vendorConfigs(values: Values) {
+  const every = vendorNames.map(name => [name, vendorConfig(name, values)])
+  const { strava, ...others } = Object.fromEntries(every) as Record<VendorName, VendorConfig>
+  return { ...others, strava: { ...strava, readLimit: values.STRAVA_READ_LIMIT, overallLimit: values.STRAVA_OVERALL_LIMIT } }
+}
+
+const vendorConfig = (vendor: VendorName, values: Values) => ({
   clientId: values[`${upper(vendor)}_CLIENT_ID`],
   clientSecret: values[`${upper(vendor)}_CLIENT_SECRET`],
   baseUrl: values[`${upper(vendor)}_BASE_URL`],
   webhookVerifyToken: values[`${upper(vendor)}_WEBHOOK_VERIFY_TOKEN`],
-  webhookSecret: values[`${upper(vendor)}_WEBHOOK_SECRET`] ?? webhookSecret,
+  webhookSecret: values[`${upper(vendor)}_WEBHOOK_SECRET`],
   retentionDays: values[`${upper(vendor)}_RETENTION_DAYS`],
 })
 

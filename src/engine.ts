@@ -17,7 +17,7 @@ import type { Role } from './roles.ts'
 import { roomsOf, type Rooms, type RoomSettings } from './rooms.ts'
 import { databasePart, openDatabase, openServers, workerPart } from './servers.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
-import { openSimulator } from './simulator/simulator.ts'
+import { openSimulator, VENDORS as SIMULATED_VENDORS } from './simulator/simulator.ts'
 import type { Streams } from './streams/streams.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
@@ -190,10 +190,14 @@ function measure(metrics: Metrics, { imports, streams, quota }: Rooms, vendors: 
 /** The path under which the demo's vendors answer on this server's port. */
 const SIMULATED = '/_sim'
 
+const isSimulated = (name: string): boolean => SIMULATED_VENDORS.some(simulated => simulated === name)
+
 const simulatedVendors =
   (publicUrl: () => string) =>
-  (name: VendorName): OpenVendor =>
-    openVendor(name, { clientId: 'demo', clientSecret: 'demo', baseUrl: `${publicUrl()}${SIMULATED}/${name}` })
+  (name: VendorName): OpenVendor | undefined =>
+    isSimulated(name)
+      ? openVendor(name, { clientId: 'demo', clientSecret: 'demo', baseUrl: `${publicUrl()}${SIMULATED}/${name}` })
+      : undefined
 
 /** The vendors that the operator gave credentials for. */
 function vendorsOf(config: Config): (name: VendorName) => OpenVendor | undefined {

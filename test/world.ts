@@ -12,8 +12,13 @@ import { seeded } from '../src/kernel/random.ts'
 import type { Service } from '../src/kernel/service.ts'
 import type { QuotaSettings } from '../src/quota/quota.ts'
 import type { Rooms } from '../src/rooms.ts'
-import { openSimulator, type Simulator, type SimulatorOptions, type VendorState } from '../src/simulator/simulator.ts'
-import type { VendorName } from '../src/vendors/vendors.ts'
+import {
+  openSimulator,
+  type Simulator,
+  type SimulatorOptions,
+  type VendorName,
+  type VendorState,
+} from '../src/simulator/simulator.ts'
 import { consent, type Decision } from './consent.ts'
 import { DAY_MS } from './durations.ts'
 import { QUOTA, roomsOn, simulatedVendor, SIMULATOR_URL, type Given } from './rooms.ts'

@@ -14,7 +14,7 @@ import {
   type Quota,
   type Spent,
 } from '../../src/quota/quota.ts'
-import { vendorNames, type RateReport, type VendorName } from '../../src/vendors/vendors.ts'
+import { vendorNames, vendors, type RateReport, type VendorName } from '../../src/vendors/vendors.ts'
 import { MINUTE_MS, DAY_MS } from '../durations.ts'
 import { GUARD_MS, roomsOn } from '../rooms.ts'
 
@@ -22,19 +22,9 @@ const START = Date.UTC(2026, 2, 10, 10, 5)
 const QUARTER_END = Date.UTC(2026, 2, 10, 10, 15)
 const MIDNIGHT = Date.UTC(2026, 2, 11)
 
-const COSTS: Readonly<Record<VendorName, PermitNeed['cost']>> = {
-  strava: [
-    { pool: 'read', units: 1 },
-    { pool: 'overall', units: 1 },
-  ],
-  garmin: [{ pool: 'requests', units: 1 }],
-  oura: [
-    { pool: 'token', units: 1 },
-    { pool: 'app', units: 1 },
-  ],
-  whoop: [{ pool: 'app', units: 1 }],
-  foursquare: [{ pool: 'users', units: 1 }],
-}
+/** One call takes from every pool that counts requests. */
+const costOf = (vendor: VendorName): PermitNeed['cost'] =>
+  vendors[vendor].facts.pools.filter(({ unit }) => unit === 'requests').map(({ name }) => ({ pool: name, units: 1 }))
 
 const fine: Spent = { outcome: 'ok', status: 200, report: undefined, refusal: undefined }
 const tooMany: Spent = {
@@ -93,7 +83,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       await clock.runUntil(clock.sleep(at - clock.now()))
     }
     const ask = async ({ vendor = 'strava', athleteId, endpoint = 'activity', callClass = 'live', cost }: Asked = {}) =>
-      await quota.take({ vendor, endpoint, cost: cost ?? COSTS[vendor], callClass, athleteId })
+      await quota.take({ vendor, endpoint, cost: cost ?? costOf(vendor), callClass, athleteId })
     const granted = (answer: PermitAnswer): PermitAnswer & { outcome: 'granted' } => {
       assert(answer.outcome === 'granted', JSON.stringify(answer))
       return answer
@@ -315,7 +305,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
     test("an athlete's own backfill goes by rank, until the lower one is done", async () => {
       await hear(saying(1, 1))
       const ranked = async (rank: BackfillRank): Promise<string> => {
-        const need = { vendor: 'strava', endpoint: 'activity', cost: COSTS.strava, athleteId: ada } as const
+        const need = { vendor: 'strava', endpoint: 'activity', cost: costOf('strava'), athleteId: ada } as const
         return (await quota.take({ ...need, callClass: 'backfill', rank })).outcome
       }
       assert.deepEqual([await ranked(1), await ranked(3), await ranked(2)], ['granted', 'refused', 'refused'])
