@@ -142,8 +142,9 @@ describe('the answer to a range', () => {
       owing('activities', NOON - 9_001),
       TOO_EARLY,
       {},
-      { owed: [owing('activities', NOON - 9_001, NOON, { spanSeconds: 4_500 }), other] },
+      { owed: [owing('activities', NOON - 9_001, NOON, { spanSeconds: 4_501 }), other] },
     ],
+    ['a range of an hour is not halved', owing('activities', NOON - 3_600), TOO_EARLY, {}, { owed: [other] }],
     ['half a range is halved again', span(15 * DAY), TOO_EARLY, {}, { owed: [span(7.5 * DAY), other] }],
     [
       'half a range that is granted leads to a quarter',

@@ -144,7 +144,7 @@ function narrowed(state: GarminState, range: OwedRange, from: number): Pick<Garm
 
 function narrower(range: OwedRange, spanSeconds: number | undefined): OwedRange | undefined {
   if (spanSeconds === undefined) return range
-  return spanSeconds / 2 < NARROWEST_SECONDS ? undefined : { ...range, spanSeconds: Math.floor(spanSeconds / 2) }
+  return spanSeconds <= NARROWEST_SECONDS ? undefined : { ...range, spanSeconds: Math.ceil(spanSeconds / 2) }
 }
 
 function waits(state: GarminState): GarminChange {
