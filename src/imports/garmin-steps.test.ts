@@ -75,6 +75,13 @@ describe('what a Garmin import owes at its beginning', () => {
       [...allTypes(NOON - 50 * DAY), owing('sleeps', NOON - 80 * DAY, NOON - 60 * DAY)],
     ],
     ['what is owed and not kept is dropped', stopped, undefined, NOW - 60 * DAY * 1000, allTypes(NOON - 50 * DAY)],
+    [
+      'what came since a failed import and is not kept is not requested',
+      stopped,
+      undefined,
+      NOW - 20 * DAY * 1000,
+      allTypes(NOON - 20 * DAY),
+    ],
   ]
   for (const [name, stored, since, cutoff, owed] of rows) {
     test(name, () => {

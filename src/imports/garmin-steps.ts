@@ -69,7 +69,7 @@ export function beginGarmin(
     since === undefined ? until - FULL_SECONDS : secondsOf(since),
     cutoff === undefined ? 0 : secondsOf(cutoff),
   )
-  const from = stored.newest ?? oldest
+  const from = Math.max(stored.newest ?? 0, oldest)
   const more = from < until ? TYPES.map(type => ({ type, from, to: until })) : []
   const kept = (stored.owed ?? []).map(range => ({ ...range, from: Math.max(range.from, oldest) }))
   return {
