@@ -155,7 +155,13 @@ describe('the photos of an activity', () => {
       USED,
       { write: { kind: 'photos', externalId: '7', photos: [] } },
     ],
-    ['that are gone are not tried again, and not told', owesPhotos(), GONE, {}, { write: failed('photos', true) }],
+    [
+      'that are gone are not tried again, and not told',
+      owesPhotos(false, { trouble: 4 }),
+      GONE,
+      { trouble: 0 },
+      { write: failed('photos', true) },
+    ],
     [
       'that are refused are told at once',
       owesPhotos(false, { trouble: 4 }),
