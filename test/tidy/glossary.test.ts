@@ -21,7 +21,7 @@ const replaced = [...glossary.matchAll(/^\| ~~(\w+)~~ \|/gm)].map(([, word = '']
 /** Where a replaced word is the right one: the stages of a night's sleep, and a field of the import's stored cursor. */
 const FOREIGN: readonly { readonly word: string; readonly in: RegExp }[] = [
   { word: 'trouble', in: /^src\/imports\/|^src\/http\/routes\/imports\.test\.ts|^test\/contract\/imports/ },
-  { word: 'stage', in: /^src\/(?:sleep|vendors)\/|^src\/simulator\/(?:garmin|oura|whoop|world)\// },
+  { word: 'stage', in: /^src\/(?:sleep|vendors)\/|^src\/imports\/night|^src\/simulator\/(?:garmin|oura|whoop|world)\// },
 ]
 
 /** `quotaTerms`, `quota_terms` and `quota-terms.ts` are the words quota and terms. */
