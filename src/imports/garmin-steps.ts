@@ -69,7 +69,7 @@ export function beginGarmin(
     since === undefined ? until - FULL_SECONDS : secondsOf(since),
     cutoff === undefined ? 0 : secondsOf(cutoff),
   )
-  const from = stored.newest ?? oldest
+  const from = Math.max(stored.newest ?? 0, oldest)
   const more = from < until ? TYPES.map(type => ({ type, from, to: until })) : []
   const kept = (stored.owed ?? []).map(range => ({ ...range, from: Math.max(range.from, oldest) }))
   return {
@@ -144,7 +144,7 @@ function narrowed(state: GarminState, range: OwedRange, from: number): Pick<Garm
 
 function narrower(range: OwedRange, spanSeconds: number | undefined): OwedRange | undefined {
   if (spanSeconds === undefined) return range
-  return spanSeconds / 2 < NARROWEST_SECONDS ? undefined : { ...range, spanSeconds: Math.floor(spanSeconds / 2) }
+  return spanSeconds <= NARROWEST_SECONDS ? undefined : { ...range, spanSeconds: Math.ceil(spanSeconds / 2) }
 }
 
 function waits(state: GarminState): GarminChange {

@@ -216,7 +216,8 @@ function fetchingPhotos(state: StravaState, owed: OwedPhotos, endpoints: StravaE
 /** A failure that may pass is tried once more at the end of the import. */
 function without({ cursor, now }: StravaState, what: 'detail' | 'photos', owed: OwedPhotos, answer: NoValue): StravaChange {
   const { externalId } = owed
-  if (answer.kind === 'gone') return { cursor, write: { kind: 'failed', what, externalId, isFinal: true } }
+  if (answer.kind === 'gone')
+    return { cursor: { ...cursor, trouble: 0 }, write: { kind: 'failed', what, externalId, isFinal: true } }
   if (answer.kind === 'broken') return failed({ ...cursor, trouble: 0 }, what, owed, { reason: answer.reason, isFinal: true })
   const troubled = { ...cursor, trouble: cursor.trouble + 1 }
   return resting(failed(troubled, what, owed, { reason: answer.reason, isFinal: false }), now)

@@ -24,7 +24,7 @@ const FOREIGN: readonly { readonly word: string; readonly in: RegExp }[] = [
     word: 'trouble',
     in: /^(?:test\/sixth-vendor\/)?src\/imports\/|^src\/http\/routes\/imports\.test\.ts|^test\/contract\/imports/,
   },
-  { word: 'stage', in: /^src\/(?:sleep|vendors)\/|^src\/simulator\/(?:garmin|oura|whoop|world)\// },
+  { word: 'stage', in: /^src\/(?:sleep|vendors)\/|^src\/imports\/night|^src\/simulator\/(?:garmin|oura|whoop|world)\// },
 ]
 
 /** `quotaTerms`, `quota_terms` and `quota-terms.ts` are the words quota and terms. */
