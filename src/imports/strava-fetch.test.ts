@@ -132,7 +132,7 @@ describe('a doubted activity', () => {
       settled,
       { write: failed('detail', true), ...told('no') },
     ],
-    ['is kept when the list is gone', doubts(), GONE, settled, { write: failed('detail', true) }],
+    ['is kept and told when the list is gone', doubts(), GONE, settled, kept],
   ]
   for (const row of rows) promise(row)
 })

@@ -162,7 +162,7 @@ function compared({ cursor, rows, isNarrowed, title, now }: StravaState): Strava
       ...cursor,
       phase: 'fetch',
       look: { ...cursor.look, ended: secondsOf(now) },
-      ...((cursor.isHeld === true || isHeld) && { isHeld: true }),
+      ...(isHeld && { isHeld }),
     },
     ...(missing > 0 && { write: { kind: 'missing', look: cursor.look, askNew: !isHeld } }),
     ...(isHeld && { problems: [{ externalId: 'history', reason }] }),
@@ -195,9 +195,9 @@ function doubting(state: StravaState, { externalId, start }: Doubted, endpoints:
   const owed = { externalId, hasFailed: true }
   const around = { beforeSeconds: start + 2, afterSeconds: start - 2, perPage: STRAVA_PER_PAGE_MAX }
   return asking(endpoints.activityList(around), 'backfill', answer => {
-    if (answer.kind !== 'value') return without({ ...state, cursor }, 'detail', owed, answer)
-    const isShown = [...answer.value.items, ...answer.value.broken].some(({ id }) => id === externalId)
-    if (!isShown) return { cursor, write: { kind: 'gone', externalId } }
+    if (answer.kind === 'broken' || answer.kind === 'trouble') return without({ ...state, cursor }, 'detail', owed, answer)
+    const shown = answer.kind === 'value' ? [...answer.value.items, ...answer.value.broken].map(({ id }) => id) : [externalId]
+    if (!shown.includes(externalId)) return { cursor, write: { kind: 'gone', externalId } }
     const reason = `${state.title} lists it and says that it does not have it`
     return failed(cursor, 'detail', owed, { reason, isFinal: true })
   })
