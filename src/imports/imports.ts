@@ -166,7 +166,7 @@ export class Imports {
 
   async #isSeenWith(athleteId: string, vendor: VendorName, scopes: readonly string[]): Promise<boolean> {
     const last = await this.#store.lastFull({ athleteId, vendor })
-    return last !== undefined && covers(scopes, last.scopes) && covers(last.scopes, scopes)
+    return last === undefined || (covers(scopes, last.scopes) && covers(last.scopes, scopes))
   }
 
   async #wholeLookCalls(athleteId: string, vendor: VendorName): Promise<number> {

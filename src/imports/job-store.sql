@@ -25,8 +25,9 @@ order by type = 'full' desc
 limit 1
 
 -- name: lastFull
+-- The import that last read the whole list. In a store that an older release has pruned it is the one that says when that is due again.
 select * from import_jobs
-where athlete_id = $athleteId and vendor = $vendor and type = 'full' and status = 'completed'
+where athlete_id = $athleteId and vendor = $vendor and ((type = 'full' and status = 'completed') or next_full_at is not null)
 order by id desc
 limit 1
 
@@ -110,8 +111,8 @@ order by created_at limit 1000
 -- When the whole list is to be read again: only the last full import says so. $isFull: $id is that one. An incremental one may make it
 -- earlier.
 update import_jobs
-set next_full_at = case when id = $id then $at when $isFull then null else least(next_full_at, $at) end
-where athlete_id = $athleteId and vendor = $vendor and type = 'full' and (id = $id or next_full_at is not null)
+set next_full_at = case when id = $id and $isFull then $at when $isFull then null else least(next_full_at, $at) end
+where athlete_id = $athleteId and vendor = $vendor and ((id = $id and $isFull) or next_full_at is not null)
 
 -- name: fullDue
 -- The histories whose whole list is due, those that wait longest first.
@@ -156,7 +157,8 @@ from import_jobs
 where vendor = $vendor and athlete_id <> $athleteId and import_is_live(status)
 
 -- name: prune
-delete from import_jobs where finished_at < $before
+-- The one that says when the whole list is due stays.
+delete from import_jobs where finished_at < $before and next_full_at is null
 
 -- name: underWay
 select id from import_jobs where athlete_id = $athleteId and import_is_live(status)

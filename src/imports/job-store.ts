@@ -134,7 +134,7 @@ export class JobStore {
     return await this.#one(sql.live({ athleteId, vendor }))
   }
 
-  /** The last full import that was completed. */
+  /** The import that last read the whole list. */
   async lastFull({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
     return await this.#one(sql.lastFull({ athleteId, vendor }))
   }

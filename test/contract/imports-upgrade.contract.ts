@@ -3,6 +3,7 @@
 import { after, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { migrate, migrationsIn, type Database } from '../../src/db/db.ts'
+import { DAY_MS } from '../durations.ts'
 import { vendorAt, SIMULATOR_URL } from '../rooms.ts'
 import { ImportWorld, type Process } from '../import-world.ts'
 import { assertWhole, detailsAsked, idsOf, LIST, stored, WIDE } from './imports-fixture.ts'
@@ -157,6 +158,26 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
         await process.stop()
         assert.deepEqual(detailsAsked(the), ids.slice(4))
       })
+    })
+
+    test('whole lists are due within the week, not all at once, also of those whose full import was pruned', async () => {
+      const database = await old()
+      const ids = ['a', 'b', 'c', 'd'].map(letter => `00000000-0000-7000-8000-00000000000${letter}`)
+      const at = new Date(Date.UTC(2026, 2, 10))
+      for (const [index, id] of ids.entries()) {
+        await database.query("insert into athlete (id, name, created_at) values ($1, 'Ada', now())", [id])
+        await database.query(
+          `insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, created_at, finished_at, updated_at)
+           values ($1, $1, 'strava', $2, 'completed', '{}', $3, $3, $3)`,
+          [id, index === 3 ? 'incremental' : 'full', at],
+        )
+      }
+      await migrate(database)
+      const due = await database.query<{ at: Date }>('select next_full_at as at from import_jobs order by next_full_at')
+      assert.deepEqual(
+        due.map(row => (row.at.getTime() - at.getTime()) / DAY_MS),
+        [1.75, 3.5, 5.25, 7],
+      )
     })
 
     const translated: Record<string, { vendor: string; was: Cursor; is: Cursor }> = {

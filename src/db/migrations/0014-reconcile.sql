@@ -27,7 +27,7 @@ create index activity_photos_owed on activity (athlete_id, provider, start_time 
 alter table import_jobs add column scopes text[] not null default '{}';
 -- How many list calls it was expected to cost, for the polls' share of the budget; 0 for a first import.
 alter table import_jobs add column list_calls integer not null default 0;
--- Only on the last full import of a connection: when the whole list is to be read again.
+-- Only on the import that last read the whole list: when it is to be read again.
 alter table import_jobs add column next_full_at timestamptz;
 create index import_jobs_next_full on import_jobs (next_full_at) where next_full_at is not null;
 
@@ -35,15 +35,16 @@ update import_jobs j set scopes = c.scopes
 from connection c
 where c.athlete_id = j.athlete_id and c.vendor = j.vendor;
 update import_jobs set list_calls = 3 where type = 'incremental';
--- An upgrade makes nobody's whole list due at once: they are spread over a week, those read longest ago first.
-update import_jobs j set next_full_at = greatest(j.finished_at + interval '7 days', n.at + interval '7 days' * n.place / n.many)
+-- An upgrade makes nobody's whole list due at once: they are spread over a week, those read longest ago first. Of an athlete whose full
+-- import was pruned long ago, the last poll says it.
+update import_jobs j set next_full_at = n.at + interval '7 days' * n.place / n.many
 from (
   select id, (select max(updated_at) from import_jobs) as at, row_number() over (order by finished_at) as place, count(*) over () as many
   from (
     select distinct on (athlete_id) id, finished_at
     from import_jobs
-    where type = 'full' and status = 'completed' and vendor = 'strava'
-    order by athlete_id, id desc
+    where status = 'completed' and vendor = 'strava'
+    order by athlete_id, type = 'full' desc, id desc
   ) as newest
 ) as n
 where n.id = j.id;

@@ -58,19 +58,7 @@ const START = {
   type: 'full',
   status: 'queued',
   progress: { listed: 0, detailed: 0, photos: 0, total: null },
-  cursor: {
-    activities_imported: 0,
-    photos_imported: 0,
-    phase: 'list',
-    page: 1,
-    later: [],
-    changed: [],
-    withoutPhotos: [],
-    laterPhotos: [],
-    faults: 0,
-    trouble: 0,
-    seen: [],
-  },
+  cursor: {},
   retryAfter: null,
   eta: null,
   message: 'Importing',
@@ -162,7 +150,7 @@ describe('an import', () => {
       message: 'Rate limited, resuming at 14:15',
       progress: { total: 847 },
     })
-    assert.deepEqual(cursor, { ...START.cursor, activities_imported: 150, before: 42 })
+    assert.deepEqual(cursor, { activities_imported: 150, before: 42 })
     assert.match(String(paused['eta']), /^2026-01-\d\dT[\d:.]+Z$/)
   })
 

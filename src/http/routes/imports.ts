@@ -31,7 +31,8 @@ const tags = ['athlete']
 
 export function importRoutes(app: App, { imports }: HttpParts): void {
   const start = {
-    summary: 'Start an import from a vendor; gives the running one if there is one',
+    summary:
+      'Start an import from a vendor; gives the running one if it serves: a full one is not answered by a poll, it comes after it',
     tags,
     body: z.object({
       vendor: z.enum(vendorNames),
