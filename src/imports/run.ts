@@ -69,7 +69,7 @@ export class Run<C extends BaseCursor, R, W> {
       const step = this.#importer.next(state)
       if (step.kind === 'done') return this.#completed(step)
       const change = step.kind === 'change' ? step.change : await this.#ask(step)
-      if ('ending' in change && !('cursor' in change)) return this.#importer.insteadOf?.(change) ?? change
+      if (!('cursor' in change)) return this.#importer.insteadOf?.(change) ?? change
       const ending = await this.#save(change, state)
       if (ending !== undefined) return ending
     }
