@@ -51,6 +51,8 @@ export interface Counts {
   readonly detailed: number
   /** Listed activities whose detail could not be fetched. */
   readonly parked: number
+  /** Details that are still to be fetched, or fetched again. */
+  readonly detailsOwed: number
   /** Activities whose photos are still to be fetched, and those whose photos were. */
   readonly photosOwed: number
   readonly photosSynced: number

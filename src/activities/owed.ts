@@ -5,14 +5,17 @@ import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 
 const sql = loadQueries(new URL('owed.sql', import.meta.url), {
-  detail: ['athleteId', 'vendor', 'began', 'retryBefore', 'cutoff'],
-  photos: ['athleteId', 'vendor', 'began', 'retryBefore', 'cutoff'],
+  detail: ['athleteId', 'vendor', 'began', 'retryBefore', 'backoff', 'cutoff'],
+  photos: ['athleteId', 'vendor', 'began', 'retryBefore', 'backoff', 'cutoff'],
   missing: ['athleteId', 'vendor', 'began', 'since', 'waitedSince'],
   detailFailed: ['athleteId', 'vendor', 'externalId', 'now', 'began', 'final'],
   photosFailed: ['athleteId', 'vendor', 'externalId', 'now', 'began', 'final'],
   seen: ['athleteId', 'vendor', 'externalIds', 'now'],
-  markMissing: ['athleteId', 'vendor', 'began', 'since', 'askNew', 'missingBefore', 'now'],
-  claimRefresh: ['id', 'athleteId', 'vendor', 'detailedBefore', 'askedBefore', 'now'],
+  markMissing: ['athleteId', 'vendor', 'began', 'since', 'askNew', 'askWaited', 'waitedSince', 'now'],
+  refreshes: ['vendor', 'since'],
+  isRefreshable: ['id', 'athleteId', 'vendor', 'detailedBefore', 'cutoff', 'now'],
+  claimRefresh: ['id', 'athleteId', 'vendor', 'detailedBefore', 'cutoff', 'again', 'now'],
+  postponeRefresh: ['id', 'again'],
 })
 
 /** What an import may fetch. */
@@ -21,6 +24,8 @@ export interface OwedBounds {
   readonly began: Date
   /** What failed between this time and `began` is left alone; what failed before is tried. */
   readonly retryBefore: Date
+  /** So much longer is left alone what was given up before, and twice as long each time (an interval of PostgreSQL). */
+  readonly backoff: string
   /** Nothing that began before is fetched. */
   readonly cutoff: Date | undefined
 }
@@ -49,20 +54,31 @@ interface Failure {
 interface Looked {
   readonly began: Date
   readonly since: Date | undefined
+  /** What has been missing since then has waited long enough. */
+  readonly waitedSince: Date
 }
 
 interface Missing {
   readonly known: number
   readonly missing: number
+  /** Of the missing ones: long enough, and not yet so. The others are missing for the first time. */
   readonly waited: number
+  readonly waiting: number
 }
 
 /** Which of the missing activities are asked for, to see whether they are gone. */
 interface MissingRule {
-  /** Those that were shown by every list before. */
+  /** Those that are missing for the first time. */
   readonly askNew: boolean
-  /** Those missing since this time; undefined: none. */
-  readonly missingBefore: Date | undefined
+  /** Those that have waited. */
+  readonly askWaited: boolean
+}
+
+interface Opened {
+  readonly id: string
+  /** A newer detail is not fetched again. */
+  readonly detailedBefore: Date
+  readonly cutoff: Date | undefined
 }
 
 export class OwedFetches {
@@ -98,8 +114,8 @@ export class OwedFetches {
     if (shown.length > 0) await tx.query(sql.seen({ athleteId, vendor, externalIds: shown, now: this.#now() }))
   }
 
-  /** How many activities are stored, how many of them a look at the list did not show, and how many of those have waited. */
-  async missing(athleteId: string, vendor: 'strava', looked: Looked & { readonly waitedSince: Date }): Promise<Missing> {
+  /** How many activities are stored, and how many of them a look at the list did not show. */
+  async missing(athleteId: string, vendor: 'strava', looked: Looked): Promise<Missing> {
     const [found] = await this.#database.query<Missing>(sql.missing({ athleteId, vendor, ...looked }))
     assert(found)
     return found
@@ -110,15 +126,31 @@ export class OwedFetches {
     await tx.query(sql.markMissing({ athleteId, vendor, ...missing, now: this.#now() }))
   }
 
-  /** The external id, for the one of all callers who is to fetch the detail again; undefined for the others, or when it is new enough. */
+  /** How many activities were fetched again since then because somebody opened them. */
+  async refreshes(vendor: 'strava', since: Date): Promise<number> {
+    const [row] = await this.#database.query<{ count: number }>(sql.refreshes({ vendor, since }))
+    return row?.count ?? 0
+  }
+
+  /** Whether the detail is old enough to be fetched again. */
+  async isRefreshable(athleteId: string, vendor: 'strava', opened: Opened): Promise<boolean> {
+    return (await this.#database.query(sql.isRefreshable({ athleteId, vendor, ...opened, now: this.#now() }))).length > 0
+  }
+
+  /** The external id, for the one of all callers who is to fetch it; for the others undefined. Nobody else fetches it before `again`. */
   async claimRefresh(
     athleteId: string,
     vendor: 'strava',
-    { id, detailedBefore, askedBefore }: { id: string; detailedBefore: Date; askedBefore: Date },
+    opened: Opened & { readonly again: Date },
   ): Promise<string | undefined> {
-    const query = sql.claimRefresh({ id, athleteId, vendor, detailedBefore, askedBefore, now: this.#now() })
+    const query = sql.claimRefresh({ athleteId, vendor, ...opened, now: this.#now() })
     const [claimed] = await this.#database.query<{ externalId: string }>(query)
     return claimed?.externalId
+  }
+
+  /** What was claimed could not be had. */
+  async postponeRefresh(id: string, again: Date): Promise<void> {
+    await this.#database.query(sql.postponeRefresh({ id, again }))
   }
 
   #now(): Date {

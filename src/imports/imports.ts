@@ -14,7 +14,14 @@ import type { NewId } from '../kernel/ids.ts'
 import type { Service } from '../kernel/service.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { SleepIngest } from '../sleep/sleep.ts'
-import { vendors, type GarminSummary, type OpenVendor, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
+import {
+  readingScopes,
+  vendors,
+  type GarminSummary,
+  type OpenVendor,
+  type VendorName,
+  type VendorRequest,
+} from '../vendors/vendors.ts'
 import { importStatuses, type ImportStatus } from './job-lifecycle.ts'
 import { JobStore, type ImportJob, type ImportType } from './job-store.ts'
 import { storePushed } from './garmin-push.ts'
@@ -85,6 +92,8 @@ const NEW_PER_PAGE = 199
 interface Wish {
   readonly type: ImportType
   readonly restart?: boolean
+  /** What it will cost of the polls' share; none for an import that a person asked for. */
+  readonly listCalls?: number
 }
 
 export class Imports {
@@ -156,11 +165,10 @@ export class Imports {
   }
 
   /** An incremental import needs a complete sync to build on, made with the scopes of today. */
-  async #wanted(athleteId: string, { vendor, lastSyncAt, connectedAt, scopes }: Connection, { type, restart = false }: Wish) {
-    const isFirst = lastSyncAt === null
-    const isFull =
-      type === 'full' || isFirst || (importers[vendor].isRelooked && !(await this.#isSeenWith(athleteId, vendor, scopes)))
-    const listCalls = isFirst ? 0 : isFull ? await this.#wholeLookCalls(athleteId, vendor) : CALLS_PER_POLL
+  async #wanted(athleteId: string, connection: Connection, { type, restart = false, listCalls = 0 }: Wish) {
+    const { vendor, lastSyncAt, connectedAt } = connection
+    const scopes = readingScopes(vendors[vendor].facts, connection.scopes)
+    const isFull = lastSyncAt === null || (importers[vendor].isRelooked && !(await this.#isSeenWith(athleteId, vendor, scopes)))
     return { athleteId, vendor, type: isFull ? ('full' as const) : type, restart, connectedAt, scopes, listCalls }
   }
 
@@ -242,15 +250,15 @@ export class Imports {
   async #counts(job: ImportJob): Promise<Counts> {
     if (job.vendor === 'strava') return await this.#parts.activities.counts(job.athleteId, job.vendor)
     const listed = importedBy(job)
-    return { listed, detailed: listed, parked: 0, photosOwed: 0, photosSynced: 0 }
+    return { listed, detailed: listed, parked: 0, detailsOwed: 0, photosOwed: 0, photosSynced: 0 }
   }
 
   /** When the missing details and photos will be here, taking the other athletes' imports into account. */
-  async #eta(job: ImportJob, { listed, detailed, parked, photosOwed }: Counts): Promise<number | undefined> {
+  async #eta(job: ImportJob, { detailsOwed, photosOwed }: Counts): Promise<number | undefined> {
     if (job.total === undefined || job.status === 'completed' || job.status === 'failed' || job.vendor !== 'strava')
       return undefined
     const others = await this.#store.othersOwe(job)
-    return await this.#parts.quota.forecast(job.vendor, { mine: listed - detailed - parked + photosOwed, others })
+    return await this.#parts.quota.forecast(job.vendor, { mine: detailsOwed + photosOwed, others })
   }
 
   async #run(job: ImportJob, leaseMs: number, signal: AbortSignal): Promise<Ending> {
@@ -260,6 +268,8 @@ export class Imports {
     const connection = await connections.find(athleteId, job.vendor)
     if (open === undefined || connection === undefined) return goneConnection(job.vendor)
     const since = job.type === 'full' ? undefined : connection.lastSyncAt?.getTime()
+    // Those of now: a permission may have been taken back since the import was created.
+    const scopes = readingScopes(open.facts, connection.scopes)
     const last = await this.#store.lastFull(job)
     const run = {
       database,
@@ -271,7 +281,7 @@ export class Imports {
       leaseMs,
       since: since === undefined ? undefined : since - LOOK_BACK_MS,
       cutoff: () => this.#cutoff(job.vendor),
-      isNarrowed: last !== undefined && !covers(job.scopes, last.scopes),
+      isNarrowed: !covers(scopes, job.scopes) || !covers(scopes, last?.scopes ?? []),
       onNews: (externalIds: readonly string[]) => onNews(athleteId, job.vendor, externalIds),
     }
     const ending = await runImporter(open, { ...this.#parts, athleteId, isFirst: connection.lastSyncAt === null }, run, job)

@@ -1,7 +1,7 @@
 -- name: create
 -- Creates an import, unless a live one serves: any for an incremental one, for a full one only another full one, because a poll sees the
 -- newest alone. A full one goes on where the last failed full one of this connection stopped, unless $restart asks to start from the
--- beginning. One of an earlier connection does not count (it may have been another account), nor one that was shown less than $scopes show.
+-- beginning. One of an earlier connection does not count (it may have been another account), nor one that had other scopes.
 insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, total, scopes, list_calls, created_at, updated_at)
 select $id, $athleteId, $vendor, $type, 'queued', coalesce(last.sync_cursor, '{}'), last.total, $scopes, $listCalls, $now, $now
 from (select 1) as one
@@ -10,7 +10,8 @@ left join lateral (
   where athlete_id = $athleteId and vendor = $vendor and type = 'full'
     and created_at >= $connectedAt
   order by id desc limit 1
-) as last on $type = 'full' and not $restart and last.status = 'failed' and last.scopes @> $scopes::text[]
+) as last on $type = 'full' and not $restart and last.status = 'failed'
+  and last.scopes @> $scopes::text[] and last.scopes <@ $scopes::text[]
 where not exists (
   select from import_jobs l
   where l.athlete_id = $athleteId and l.vendor = $vendor and import_is_live(l.status) and ($type = 'incremental' or l.type = 'full'))
@@ -122,7 +123,7 @@ where f.next_full_at <= $now
   and not exists (
     select from import_jobs l where l.athlete_id = f.athlete_id and l.vendor = f.vendor and import_is_live(l.status))
 order by f.next_full_at
-limit 100
+limit 10
 
 -- name: postponeFull
 update import_jobs set next_full_at = $at where athlete_id = $athleteId and vendor = $vendor and next_full_at is not null

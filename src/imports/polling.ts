@@ -42,10 +42,16 @@ export async function dueForImport(parts: PollingParts, store: JobStore): Promis
   const waiting = await Promise.all([waitingFor(POLLED, pollMinutes * MINUTE_MS, parts), waitingFor(NOT_POLLED, Infinity, parts)])
   const unserved = await store.unserved(waiting.flat(), BY_HAND)
   const first = unserved.filter(({ isNew }) => isNew).map(one => ({ ...one, type: 'incremental' as const, listCalls: 0 }))
-  const whole = await wholeLooks(parts, store)
+  const whole = await chosen(await wholeLooks(parts, store), parts, store)
+  // Whose whole look has to wait is polled meanwhile.
   const polls = unserved.filter(one => !one.isNew && !whole.some(look => isSame(look, one))).map(poll)
-  const chosen = [...Map.groupBy([...whole, ...polls], ({ vendor, type }) => `${vendor} ${type}`).values()]
-  return [...first, ...(await Promise.all(chosen.map(due => withinShare(due, parts, store)))).flat()]
+  return [...first, ...whole, ...(await chosen(polls, parts, store))]
+}
+
+/** Of looks of one kind, those that may start now. */
+async function chosen(looks: readonly DueImport[], parts: PollingParts, store: JobStore): Promise<DueImport[]> {
+  const byVendor = [...Map.groupBy(looks, ({ vendor }) => vendor).values()]
+  return (await Promise.all(byVendor.map(due => withinShare(due, parts, store)))).flat()
 }
 
 type History = Pick<DueImport, 'athleteId' | 'vendor'>
@@ -85,7 +91,7 @@ async function waitingFor(
   })
 }
 
-/** Of looks of one kind: as many as the share has list calls for in a minute, and one at least when the last ones are paid. */
+/** Of looks of one kind at one vendor: as many as the share has list calls for in a minute, and one at least when the last ones are paid. */
 async function withinShare(due: readonly DueImport[], { clock, quota }: PollingParts, store: JobStore): Promise<DueImport[]> {
   const [first] = due
   if (first === undefined) return []

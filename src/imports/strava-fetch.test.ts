@@ -194,7 +194,8 @@ class Small {
   }
 
   rows(phase: string): StravaState['rows'] {
-    if (phase !== 'fetch') return phase === 'list' ? {} : { looked: { known: this.#stored.size, missing: 0, waited: 0 } }
+    if (phase !== 'fetch')
+      return phase === 'list' ? {} : { looked: { known: this.#stored.size, missing: 0, waited: 0, waiting: 0 } }
     const owing = (what: 'detail' | 'photos') =>
       [...this.#stored].find(([id, has]) => !has.has(what) && (what === 'detail' || Number(id) % this.#photoEvery === 0))?.[0]
     const [detail, photos] = [owing('detail'), owing('photos')]

@@ -15,9 +15,11 @@ interface StravaImportParts {
 }
 
 const VENDOR = 'strava'
-/** What failed is left alone by incremental imports for so long; a full one asks for everything. */
+/** What failed is left alone by incremental imports for so long, and longer each time; a full one asks for everything. */
 const FAILED_PAUSE_MS = DAY_MS
 const HELD_MS = DAY_MS
+/** Two processes that work at one import may differ by so much in their time, and more. */
+const CLOCKS_MS = 5_000
 
 type Seen = Omit<State<StravaCursor, StravaRows>, 'rows'>
 
@@ -62,9 +64,8 @@ export class StravaImport implements Importer<StravaCursor, StravaRows, StravaWr
     if (write.kind === 'page') return await this.#storePage(tx, write, state)
     if (write.kind === 'gone') await activities.removeMissing(tx, athleteId, VENDOR, [write.externalId])
     if (write.kind === 'missing') {
-      const { waitedSince, ...looked } = lookedAt(write)
-      const missingBefore = write.look.isWhole ? waitedSince : undefined
-      await activities.owed.markMissing(tx, athleteId, VENDOR, { ...looked, askNew: write.askNew, missingBefore })
+      const rule = { askNew: write.askNew, askWaited: write.look.isWhole }
+      await activities.owed.markMissing(tx, athleteId, VENDOR, { ...lookedAt(write), ...rule })
     }
     return { total: await this.#total(tx, state) }
   }
@@ -90,7 +91,7 @@ export class StravaImport implements Importer<StravaCursor, StravaRows, StravaWr
 
 function lookedAt({ look: { began, until } }: Pick<StravaCursor, 'look'>) {
   return {
-    began: new Date(began * 1000),
+    began: new Date(began * 1000 - CLOCKS_MS),
     since: until === undefined ? undefined : new Date(until * 1000),
     waitedSince: new Date(began * 1000 - HELD_MS),
   }
@@ -99,5 +100,6 @@ function lookedAt({ look: { began, until } }: Pick<StravaCursor, 'look'>) {
 const boundsOf = ({ startedAt, since, cutoff }: Seen): OwedBounds => ({
   began: new Date(startedAt),
   retryBefore: new Date(since === undefined ? startedAt : startedAt - FAILED_PAUSE_MS),
+  backoff: since === undefined ? '0' : '1 day',
   cutoff: cutoff === undefined ? undefined : new Date(cutoff),
 })

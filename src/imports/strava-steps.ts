@@ -50,8 +50,8 @@ interface Look {
 
 /** What was read of the rows; each part only in the phase that needs it. */
 export interface StravaRows {
-  /** How many activities are stored, how many of them the look did not show, and how many of those have been missing for a day. */
-  readonly looked?: { readonly known: number; readonly missing: number; readonly waited: number }
+  /** How many activities are stored, and how many of them the look did not show; how many of those have waited a day, or are waiting. */
+  readonly looked?: { readonly known: number; readonly missing: number; readonly waited: number; readonly waiting: number }
   readonly detail?: OwedDetail | undefined
   readonly photos?: OwedPhotos | undefined
   readonly listed?: number
@@ -152,20 +152,22 @@ function listed({ cursor, cutoff }: StravaState, { items, broken }: Page<StravaA
 
 /** What the list does not show may be gone, moved or hidden. A few are asked for, to find out; many are kept until a second look. */
 function compared({ cursor, rows, isNarrowed, title, now }: StravaState): StravaChange {
-  const { known = 0, missing = 0, waited = 0 } = rows.looked ?? {}
-  const newly = missing - waited
-  const isMass = newly > MASS_COUNT && newly > known * MASS_SHARE
-  const isHeld = newly > 0 && (isMass || isNarrowed)
-  const reason = `${title} no longer lists ${newly} of ${known} activities; they are kept until a second look at the whole list, a day later`
+  const { known = 0, missing = 0, waited = 0, waiting = 0 } = rows.looked ?? {}
+  const unsure = missing - waited
+  const newly = unsure - waiting
+  const isMass = unsure > MASS_COUNT && unsure > known * MASS_SHARE
+  const askNew = !isMass && !isNarrowed
+  const held = waiting + (askNew ? 0 : newly)
+  const reason = `${title} no longer lists ${held} of ${known} activities; they are kept until a second look at the whole list, a day later`
   return {
     cursor: {
       ...cursor,
       phase: 'fetch',
       look: { ...cursor.look, ended: secondsOf(now) },
-      ...(isHeld && { isHeld }),
+      ...(held > 0 && { isHeld: true }),
     },
-    ...(missing > 0 && { write: { kind: 'missing', look: cursor.look, askNew: !isHeld } }),
-    ...(isHeld && { problems: [{ externalId: 'history', reason }] }),
+    ...(missing > 0 && { write: { kind: 'missing', look: cursor.look, askNew } }),
+    ...(held > 0 && { problems: [{ externalId: 'history', reason }] }),
   }
 }
 
@@ -182,8 +184,9 @@ function detailed(state: StravaState, owed: OwedDetail, answer: Answer<StravaAct
     const otherwise = failed(cursor, 'detail', owed, { reason: 'Paceline could not store it', isFinal: true })
     return { cursor, write: { kind: 'detail', detail: answer.value }, otherwise }
   }
+  const isNotOurs = answer.kind === 'gone' || (answer.kind === 'broken' && answer.missingScope !== undefined)
+  if (isMissing && isNotOurs) return { cursor, write: { kind: 'gone', externalId } }
   if (answer.kind !== 'gone') return without(state, 'detail', owed, answer)
-  if (isMissing) return { cursor, write: { kind: 'gone', externalId } }
   // The list shows it: a 404 may pass.
   if (!owed.hasFailed) return failed(cursor, 'detail', owed, { reason: '', isFinal: false })
   return { cursor: { ...cursor, doubted: { externalId, start: secondsOf(owed.start.getTime()) } } }

@@ -58,6 +58,10 @@ export function frozen<T>(value: T): T {
 const withImplied = (scopes: Scopes, granted: readonly string[]): Set<string> =>
   new Set(granted.flatMap(scope => [scope, ...(scopes.implied[scope] ?? [])]))
 
+/** What the granted scopes let us read, implied ones included: with others a history looks different. */
+export const readingScopes = ({ scopes }: Facts, granted: readonly string[]): string[] =>
+  [...withImplied(scopes, granted)].filter(scope => !scopes.write.includes(scope)).toSorted()
+
 export const neededScopes = ({ scopes }: Facts, { write = false } = {}): readonly string[] =>
   write ? [...scopes.default, ...scopes.write] : scopes.default
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { missingScopes, neededScopes, openVendor, vendorNames, vendors, type VendorName } from './vendors.ts'
+import { missingScopes, neededScopes, readingScopes, openVendor, vendorNames, vendors, type VendorName } from './vendors.ts'
 
 const OWN = { clientId: 'our-id', clientSecret: 'our-secret' }
 const ask = { redirectUri: 'https://paceline.example/callback', state: 'abc', scopes: ['a'] }
@@ -78,6 +78,9 @@ test('an unticked scope is missed, an implied one is not', () => {
   assert.deepEqual(missingScopes(strava, ['read', 'activity:read']), ['activity:read_all'])
   assert.deepEqual(missingScopes(strava, ['read_all', 'activity:read_all'], { write: true }), ['activity:write'])
   assert.deepEqual(missingScopes(strava, ['read', 'activity:read_all']), [])
+  const reading = ['activity:read', 'activity:read_all', 'read']
+  assert.deepEqual(readingScopes(strava, ['read', 'activity:read_all', 'activity:write']), reading)
+  assert.deepEqual(readingScopes(strava, ['activity:read_all', 'activity:read', 'read']), reading)
   assert.deepEqual(missingScopes(whoop, ['read:sleep', 'read:profile']), ['offline'])
   assert.deepEqual(missingScopes(vendors.foursquare.facts, []), [])
 })

@@ -104,7 +104,12 @@ export class ActivitiesFixture {
     const began = await this.later()
     const asked: string[] = []
     for (;;) {
-      const owed = await this.activities.owed[what](athleteId, 'strava', { began, retryBefore: began, cutoff: undefined })
+      const owed = await this.activities.owed[what](athleteId, 'strava', {
+        began,
+        retryBefore: began,
+        backoff: '0',
+        cutoff: undefined,
+      })
       if (owed === undefined) return asked
       asked.push(owed.externalId)
       const failure = { what, externalId: owed.externalId, began, isFinal: true }

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { eraseAll } from '../../src/accounts/accounts.ts'
 import { isCursor, type Activity } from '../../src/activities/activities.ts'
 import type { Database } from '../../src/db/db.ts'
+import { DAY_MS } from '../durations.ts'
 import { erasers } from '../../src/rooms.ts'
 import { ActivitiesFixture, realAnswers, type Answers } from './activities-fixture.ts'
 
@@ -156,7 +157,7 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
         rows.find(row => row['external_activity_id'] === externalId)?.['start_time']
       const began = await fixture.later()
       const next = async (retryBefore = began): Promise<unknown> =>
-        await fixture.activities.owed.detail(athleteId, 'strava', { began, retryBefore, cutoff: undefined })
+        await fixture.activities.owed.detail(athleteId, 'strava', { began, retryBefore, backoff: '0', cutoff: undefined })
       const fails = async (externalId: string): Promise<void> => {
         const failure = { what: 'detail', externalId, began, isFinal: false } as const
         await fixture.database.transaction(tx => fixture.activities.owed.failed(tx, athleteId, 'strava', failure))
@@ -177,8 +178,50 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       assert.equal(await next(), undefined)
       const now = await fixture.later()
       assert.deepEqual(await fixture.owed(athleteId, 'detail'), [first, second])
-      const poll = { began: new Date(now.getTime() + 60_000), retryBefore: began, cutoff: undefined }
+      const poll = { began: new Date(now.getTime() + 60_000), retryBefore: began, backoff: '0', cutoff: undefined }
       assert.equal(await fixture.activities.owed.detail(athleteId, 'strava', poll), undefined)
+    })
+
+    test('what every import gives up is left alone longer each time by polls, and asked for at once by a full one', async () => {
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries.slice(0, 1))
+      const days = async (count: number): Promise<Date> => {
+        await fixture.clock.runUntil(fixture.clock.sleep(count * DAY_MS))
+        return new Date(fixture.clock.now())
+      }
+      const isOwed = async (now: Date, backoff: string): Promise<boolean> => {
+        const bounds = { began: now, retryBefore: new Date(now.getTime() - DAY_MS), backoff, cutoff: undefined }
+        return (await fixture.activities.owed.detail(athleteId, 'strava', bounds)) !== undefined
+      }
+      for (const pause of [1, 2, 4, 8]) {
+        await fixture.owed(athleteId, 'detail')
+        const early = await days(pause * 0.9)
+        assert.deepEqual(
+          [await isOwed(early, '1 day'), await isOwed(early, '0')],
+          [false, pause > 1],
+          `after ${pause * 0.9} days`,
+        )
+        assert.equal(await isOwed(await days(pause * 0.2), '1 day'), true, `after ${pause * 1.1} days`)
+      }
+      await fixture.list(
+        athleteId,
+        real.summaries.slice(0, 1).map(each => ({ ...each, name: 'Renamed' })),
+      )
+      assert.equal(await isOwed(new Date(fixture.clock.now()), '1 day'), true)
+    })
+
+    test('a detail that is to be fetched again counts as owed', async () => {
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries)
+      await fixture.detail(athleteId, real.details)
+      const owed = async (): Promise<number> => (await fixture.activities.counts(athleteId, 'strava')).detailsOwed
+      const before = await owed()
+      const detailed = new Set(real.details.map(each => each.id))
+      await fixture.list(
+        athleteId,
+        real.summaries.map(each => (detailed.has(each.id) ? { ...each, name: 'Renamed' } : each)),
+      )
+      assert.equal(await owed(), before + detailed.size)
     })
 
     test('what is older than the cutoff is not owed', async () => {
@@ -188,7 +231,7 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       const [newest] = await fixture.rows(athleteId)
       assert(newest?.['start_time'] instanceof Date)
       const cutoff = new Date(newest['start_time'].getTime() + 1)
-      const bounds = { began, retryBefore: began, cutoff }
+      const bounds = { began, retryBefore: began, backoff: '0', cutoff }
       assert.equal(await fixture.activities.owed.detail(athleteId, 'strava', bounds), undefined)
       const kept = await fixture.activities.owed.detail(athleteId, 'strava', {
         ...bounds,

@@ -82,19 +82,56 @@ export function importsRefreshContract(name: string, open: () => Promise<Databas
         await process.imports.refreshing.stop()
       }))
 
-    test('a vendor that fails, or says 404, changes nothing and is asked again after a minute at the earliest', () =>
-      playing({}, async the => {
-        const { process, ...one } = await described(the)
-        const route = `/api/v3/activities/${one.externalId}`
-        the.simulator.control.setFaults([{ vendor: 'strava', kind: 'not_found', route }])
-        assert.notEqual(await one.open(process), undefined)
-        await one.open(process)
-        assert.equal(the.requests(DETAIL).length, 1)
-        the.simulator.control.clearFaults()
-        await the.clock.sleep(MINUTE_MS)
-        assert.equal(await one.open(process), 'With the club')
+    for (const [kind, againMs] of [
+      ['5xx', 15 * MINUTE_MS],
+      ['not_found', DAY_MS],
+    ] as const) {
+      test(`a ${kind} changes nothing, and is not asked for again at every look`, () =>
+        playing({}, async the => {
+          const { process, ...one } = await described(the)
+          the.simulator.control.setFaults([{ vendor: 'strava', kind, route: `/api/v3/activities/${one.externalId}` }])
+          assert.notEqual(await one.open(process), undefined)
+          const asked = the.requests(DETAIL).length
+          for (let look = 0; look < 10; look++) {
+            await the.clock.sleep(againMs / 11)
+            await one.open(process)
+          }
+          assert.equal(the.requests(DETAIL).length, asked)
+          the.simulator.control.clearFaults()
+          await the.clock.sleep(againMs)
+          assert.equal(await one.open(process), 'With the club')
+          await process.imports.refreshing.stop()
+        }))
+    }
+
+    test('who walks through years of activities takes a tenth of the day’s budget', async () => {
+      const the = await world({ activities: 12, limits: { read: [100, 60], overall: [200, 120] } })
+      await the.run(async () => {
+        const process = await synced(the)
+        await process.stop()
+        await process.imports.refreshing.start()
+        await the.clock.sleep(2 * DAY_MS)
+        const rows = await the.database.query<{ id: string }>('select id from activity')
+        for (const { id } of rows) await process.imports.refreshed(the.athleteId, id)
+        // A tenth of 57.
+        assert.equal(the.requests(DETAIL).length, 6)
+        await the.clock.sleep(DAY_MS + MINUTE_MS)
+        for (const { id } of rows) await process.imports.refreshed(the.athleteId, id)
+        assert.equal(the.requests(DETAIL).length, 12)
         await process.imports.refreshing.stop()
-      }))
+      })
+    })
+
+    test('what is past its retention is not asked for', async () => {
+      const the = await world({ activities: 0, retentionDays: 7 })
+      the.simulator.control.addActivity({ start: new Date(the.clock.now() - 6 * DAY_MS).toISOString() })
+      await the.run(async () => {
+        const { process, ...one } = await described(the)
+        await one.open(process)
+        assert.deepEqual(the.requests(DETAIL), [])
+        await process.imports.refreshing.stop()
+      })
+    })
 
     test('a slow vendor is waited for two seconds; then what is stored is shown, and the new detail comes behind it', () =>
       playing({ latencyMs: 5_000 }, async the => {

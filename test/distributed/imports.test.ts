@@ -3,6 +3,7 @@ import { after } from 'node:test'
 import { openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { importLifecycleContract } from '../contract/import-lifecycle.contract.ts'
+import { importsAttackedContract } from '../contract/imports-attacked.contract.ts'
 import { importsReconcileContract } from '../contract/imports-reconcile.contract.ts'
 import { importsRefreshContract } from '../contract/imports-refresh.contract.ts'
 import { importsUpgradeContract } from '../contract/imports-upgrade.contract.ts'
@@ -16,6 +17,7 @@ const open = async (): Promise<Database> => await openPostgres({ url: await fres
 const contracts = [
   importLifecycleContract,
   importsContract,
+  importsAttackedContract,
   importsReconcileContract,
   importsRefreshContract,
   importsUpgradeContract,

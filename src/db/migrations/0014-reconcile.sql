@@ -6,10 +6,17 @@ alter table activity add column detail_stale boolean not null default false;
 -- Failures in a row within one import; detail_failed_at and photos_failed_at say when the last one was.
 alter table activity add column detail_failures smallint not null default 0;
 alter table activity add column photos_failures smallint not null default 0;
--- When somebody who had opened the activity last had its detail fetched again.
-alter table activity add column detail_asked_at timestamptz;
+-- How many imports have given it up in a row: polls leave it alone longer and longer.
+alter table activity add column detail_given_up smallint not null default 0;
+alter table activity add column photos_given_up smallint not null default 0;
+-- When its detail was last fetched again because somebody opened it, and before when that is not done again.
+alter table activity add column refreshed_at timestamptz;
+alter table activity add column refresh_after timestamptz;
+create index activity_refreshed on activity (provider, refreshed_at) where refreshed_at is not null;
 -- Since when the list has not shown it; null again as soon as the vendor shows it.
 alter table activity add column missing_since timestamptz;
+-- When its detail was there although the list did not show it: it is not asked for again at once.
+alter table activity add column unlisted_at timestamptz;
 
 create function detail_is_owed(detailed_at timestamptz, detail_stale boolean, missing_since timestamptz) returns boolean
   language sql immutable parallel safe
@@ -30,8 +37,11 @@ alter table import_jobs add column list_calls integer not null default 0;
 -- Only on the import that last read the whole list: when it is to be read again.
 alter table import_jobs add column next_full_at timestamptz;
 create index import_jobs_next_full on import_jobs (next_full_at) where next_full_at is not null;
+create index import_jobs_polls on import_jobs (vendor, type, created_at) where list_calls > 0;
 
-update import_jobs j set scopes = c.scopes
+update import_jobs j
+set scopes = array_remove(c.scopes, 'activity:write')
+  || case when 'activity:read_all' = any (c.scopes) then array['activity:read'] else array[]::text[] end
 from connection c
 where c.athlete_id = j.athlete_id and c.vendor = j.vendor;
 update import_jobs set list_calls = 3 where type = 'incremental';

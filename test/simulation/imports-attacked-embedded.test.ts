@@ -1,0 +1,4 @@
+import { openMigrated } from '../stores.ts'
+import { importsAttackedContract } from '../contract/imports-attacked.contract.ts'
+
+importsAttackedContract('pglite', openMigrated)
