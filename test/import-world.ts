@@ -33,6 +33,7 @@ export interface ProcessOptions extends Pick<Given, 'cache'> {
   readonly forgets?: boolean
   /** Works off streams too, as the whole program does. */
   readonly withStreams?: boolean
+  readonly retentionDays?: () => number | undefined
 }
 
 /** One metered request that reached the vendor. */
@@ -54,10 +55,11 @@ export class ImportWorld extends World {
     this.#options = options
   }
 
-  process({ cache, forgets = false, withStreams = false }: ProcessOptions = {}): Process {
+  process(options: ProcessOptions = {}): Process {
+    const { cache, forgets = false, withStreams = false } = options
     const bell = new VirtualBell(this.clock)
     const { pollMinutes = SELDOM_MINUTES, retentionDays } = this.#options
-    const settings = { pollMinutes, retentionDays: () => retentionDays }
+    const settings = { pollMinutes, retentionDays: options.retentionDays ?? (() => retentionDays) }
     const given = { cache, settings, bell: forgets ? forgetful(bell, this.clock) : bell }
     return this.open(given, ({ imports, streams }) => (withStreams ? [imports, streams] : [imports]))
   }

@@ -20,7 +20,6 @@ export const IMPORT = {
   startedAt: NOW,
   since: undefined,
   cutoff: undefined,
-  isNarrowed: false,
   total: undefined,
 } satisfies Partial<State<unknown, unknown>>
 

@@ -12,7 +12,7 @@ export type Given = Partial<Omit<StravaState, 'cursor'>> & { readonly cursor?: P
 /** At the beginning of an import, unless the cursor says more. */
 export function stravaState({ cursor, ...more }: Given = {}): StravaState {
   const known = { ...IMPORT, title: 'Strava', rows: {}, ...more }
-  return { ...known, cursor: beginStrava(cursor ?? {}, known) }
+  return { ...known, cursor: { ...beginStrava({}, known), ...cursor } }
 }
 
 export const LOOK = { began: NOON, until: undefined, isWhole: true, ended: NOON } as const

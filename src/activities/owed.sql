@@ -2,7 +2,7 @@
 -- The next detail to fetch, newest first; then, once more, what failed once in the import that began at $began. What failed after
 -- $retryBefore is otherwise left alone, $backoff longer after each import that gave it up, and doubling; and so is what is about to be
 -- deleted because it began before $cutoff. The second part is looked at only when the first has nothing.
-(select external_activity_id as "externalId", start_time as start, missing_since is not null as "isMissing", false as "hasFailed"
+(select external_activity_id as "externalId", coalesce((summary ->> 'start_date')::timestamptz, start_time) as start, missing_since is not null as "isMissing", false as "hasFailed"
  from activity
  where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since)
    and start_time >= coalesce($cutoff::timestamptz, '-infinity') and (detail_failed_at is null
@@ -10,7 +10,7 @@
  order by start_time desc, id desc
  limit 1)
 union all
-(select external_activity_id, start_time, missing_since is not null, true
+(select external_activity_id, coalesce((summary ->> 'start_date')::timestamptz, start_time), missing_since is not null, true
  from activity
  where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since)
    and start_time >= coalesce($cutoff::timestamptz, '-infinity') and detail_failed_at >= $began and detail_failures < 2
@@ -50,23 +50,23 @@ cross join lateral (
 where athlete_id = $athleteId and provider = $vendor and external_activity_id is not null;
 
 -- name: detailFailed
--- Failures count within one import, which began at $began. $final: a second try would not help.
+-- Failures count within one import, which began at $began, also by the clock of another process. $final: a second try would not help.
 update activity
-set detail_failed_at = $now,
+set detail_failed_at = greatest($now::timestamptz, $began),
     detail_failures = case when $final then 2 when detail_failed_at >= $began then detail_failures + 1 else 1 end,
     detail_given_up = detail_given_up + case when $final or (detail_failed_at >= $began and detail_failures = 1) then 1 else 0 end
 where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
 
 -- name: photosFailed
 update activity
-set photos_failed_at = $now,
+set photos_failed_at = greatest($now::timestamptz, $began),
     photos_failures = case when $final then 2 when photos_failed_at >= $began then photos_failures + 1 else 1 end,
     photos_given_up = photos_given_up + case when $final or (photos_failed_at >= $began and photos_failures = 1) then 1 else 0 end
 where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
 
 -- name: seen
 -- The list has them, though they could not be read.
-update activity set last_seen_at_utc = $now, missing_since = null
+update activity set last_seen_at_utc = $now, missing_since = null, unlisted_at = null
 where athlete_id = $athleteId and provider = $vendor and external_activity_id = any ($externalIds::text[]);
 
 -- name: markMissing
@@ -80,9 +80,10 @@ where athlete_id = $athleteId and provider = $vendor and external_activity_id is
   and start_time >= coalesce($since::timestamptz, '-infinity') and last_seen_at_utc < $began
   and (unlisted_at is null or unlisted_at <= $waitedSince);
 
--- name: refreshes
--- How many activities were fetched again since then because somebody opened them.
-select count(*) as count from activity where provider = $vendor and refreshed_at >= $since;
+-- name: hold
+-- Missing from now on; not asked for before a second look at the whole list.
+update activity set missing_since = coalesce(missing_since, $now), detail_stale = false
+where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
 
 -- name: isRefreshable
 -- As claimRefresh, which decides.
@@ -93,7 +94,7 @@ where id = $id and athlete_id = $athleteId and provider = $vendor and external_a
 
 -- name: claimRefresh
 -- Somebody opened the activity: of all who do, in all processes, one fetches its detail again, when it is old enough.
-update activity set refreshed_at = $now, refresh_after = $again
+update activity set refresh_after = $again
 where id = $id and athlete_id = $athleteId and provider = $vendor and external_activity_id is not null and missing_since is null
   and start_time >= coalesce($cutoff::timestamptz, '-infinity') and detailed_at <= $detailedBefore
   and (refresh_after is null or refresh_after <= $now)

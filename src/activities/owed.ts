@@ -12,7 +12,7 @@ const sql = loadQueries(new URL('owed.sql', import.meta.url), {
   photosFailed: ['athleteId', 'vendor', 'externalId', 'now', 'began', 'final'],
   seen: ['athleteId', 'vendor', 'externalIds', 'now'],
   markMissing: ['athleteId', 'vendor', 'began', 'since', 'askNew', 'askWaited', 'waitedSince', 'now'],
-  refreshes: ['vendor', 'since'],
+  hold: ['athleteId', 'vendor', 'externalId', 'now'],
   isRefreshable: ['id', 'athleteId', 'vendor', 'detailedBefore', 'cutoff', 'now'],
   claimRefresh: ['id', 'athleteId', 'vendor', 'detailedBefore', 'cutoff', 'again', 'now'],
   postponeRefresh: ['id', 'again'],
@@ -32,6 +32,7 @@ export interface OwedBounds {
 
 export interface OwedDetail {
   readonly externalId: string
+  /** As the list says it. */
   readonly start: Date
   /** The list no longer shows it: if the detail is gone too, it is deleted. */
   readonly isMissing: boolean
@@ -126,10 +127,9 @@ export class OwedFetches {
     await tx.query(sql.markMissing({ athleteId, vendor, ...missing, now: this.#now() }))
   }
 
-  /** How many activities were fetched again since then because somebody opened them. */
-  async refreshes(vendor: 'strava', since: Date): Promise<number> {
-    const [row] = await this.#database.query<{ count: number }>(sql.refreshes({ vendor, since }))
-    return row?.count ?? 0
+  /** Keeps an activity that the list no longer shows until a second look. */
+  async hold(tx: Queryable, athleteId: string, vendor: 'strava', externalId: string): Promise<void> {
+    await tx.query(sql.hold({ athleteId, vendor, externalId, now: this.#now() }))
   }
 
   /** Whether the detail is old enough to be fetched again. */

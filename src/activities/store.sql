@@ -40,7 +40,7 @@ with given as (
     photos_failed_at = case when not excluded.detail_stale then a.photos_failed_at end,
     detail_given_up = case when excluded.detail_stale then 0 else a.detail_given_up end,
     photos_given_up = case when excluded.detail_stale then 0 else a.photos_given_up end,
-    summary = excluded.summary, summary_version = excluded.summary_version, missing_since = null,
+    summary = excluded.summary, summary_version = excluded.summary_version, missing_since = null, unlisted_at = null,
     last_seen_at_utc = excluded.last_seen_at_utc, updated_at_utc = excluded.updated_at_utc
   returning a.id, a.external_activity_id, a.name, a.sport, a.start_time
 )

@@ -36,7 +36,7 @@ const BY_NUMBER = { newest: NOON, walk: 'number' } as const
 test('an import begins at the newest, or goes on where it was', () => {
   const first = { page: 1, walk: 'time', checkins_imported: 0, trouble: 0, faults: 0 }
   assert.deepEqual(beginCheckins({}), first)
-  const stored = { newest: 5, before: 3, page: 2, walk: 'number', catchUp: { page: 4 }, checkins_imported: 8 } as const
+  const stored = { newest: 5, before: 3, page: 2, walk: 'number', catchUp: { page: 4, began: 5 }, checkins_imported: 8 } as const
   assert.deepEqual(beginCheckins(stored), { ...first, ...stored })
 })
 
@@ -58,8 +58,13 @@ describe('a page of check-ins is requested', () => {
     ['from the newest first, after a failed import', { cursor: failed }, ''],
     [
       'on towards the failed import',
-      { cursor: { ...failed, catchUp: { before: 900, page: 2 } } },
+      { cursor: { ...failed, catchUp: { before: 900, page: 2, began: NOON } } },
       '&offset=250&beforeTimestamp=900',
+    ],
+    [
+      'from the newest again, where another import was catching up',
+      { cursor: { ...failed, catchUp: { before: 900, page: 2, began: NOON - 5 } } },
+      '',
     ],
     ['where the failed import stopped, then', { cursor: { ...failed, newest: NOON } }, '&offset=750&beforeTimestamp=500'],
   ]
@@ -128,12 +133,12 @@ describe('what was posted since a failed import', () => {
       'is read on, until ten seconds before that import',
       { cursor: failed },
       page(FULL),
-      { catchUp: { before: OLDEST + 1, page: 1 } },
+      { catchUp: { before: OLDEST + 1, page: 1, began: NOON } },
     ],
     ['is complete at a check-in before those', { cursor: { ...failed, newest: OLDEST + 11 } }, page(FULL), caughtUp],
     [
       'is complete at an empty page',
-      { cursor: { ...failed, catchUp: { before: 900, page: 2 } } },
+      { cursor: { ...failed, catchUp: { before: 900, page: 2, began: NOON } } },
       page([]),
       { ...caughtUp, catchUp: undefined },
     ],
@@ -141,7 +146,7 @@ describe('what was posted since a failed import', () => {
       'is read behind a page that is not full',
       { cursor: { ...failed, newest: 0 } },
       page(FULL.slice(1)),
-      { catchUp: { page: 2 } },
+      { catchUp: { page: 2, began: NOON } },
     ],
   ]
   for (const row of rows) promise(row)
@@ -200,7 +205,7 @@ describe('an obstacle ends the import at once', () => {
       const ending = { ending: 'failed', code: 'PACE_IMPORT_STOPPED', sentence: `${sentence} ${kept}` }
       assert.deepEqual(failFast(obstacle), ending)
       if ('ending' in obstacle) return
-      for (const cursor of [{}, { newest: NOON - 9, before: 500, page: 3, catchUp: { page: 2 } }]) {
+      for (const cursor of [{}, { newest: NOON - 9, before: 500, page: 3, catchUp: { page: 2, began: NOON } }]) {
         const state = stateOf({ cursor })
         assert.deepEqual(changeOf(stepOf(state), obstacle), { cursor: state.cursor, ending })
       }

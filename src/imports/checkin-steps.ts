@@ -21,8 +21,8 @@ export interface CheckinCursor extends BaseCursor, Place {
   readonly newest?: number
   /** `time`: pages follow time. `number`: they follow the page number, up to the vendor's own count. */
   readonly walk: 'time' | 'number'
-  /** Where the newest pages are read, of what was posted since the failed import that this one goes on from. */
-  readonly catchUp?: Place | undefined
+  /** Where the newest pages are read, of what was posted since the failed import that this one goes on from; by the import that began then. */
+  readonly catchUp?: (Place & { readonly began: number }) | undefined
   /** The walk has come to its end. */
   readonly isAtEnd?: boolean
   readonly checkins_imported: number
@@ -69,12 +69,14 @@ const isMissed = ({ cursor, rows, since, cutoff, total = 0 }: CheckinState): boo
 
 /** Newest pages first, until they reach back to `newest`. */
 function catchingUp(state: CheckinState, newest: number, endpoints: FoursquareEndpoints): CheckinStep {
-  const place = state.cursor.catchUp ?? TOP
+  const { catchUp } = state.cursor
+  const began = secondsOf(state.startedAt)
+  const place = catchUp?.began === began ? catchUp : TOP
   return asking(endpoints.checkins(asked(state, place)), 'live', answer => {
     if (answer.kind !== 'value') return { cursor: state.cursor, ending: failFast(answer) }
     const next = placeAfter(place, answer.value)
     const isLast = next === undefined || answer.value.items.some(({ createdAt }) => createdAt < newest - OVERLAP_SECONDS)
-    const newestNow = isLast ? { newest: secondsOf(state.startedAt), catchUp: undefined } : { catchUp: next }
+    const newestNow = isLast ? { newest: began, catchUp: undefined } : { catchUp: { ...next, began } }
     return stored(state, answer.value, { ...state.cursor, ...newestNow })
   })
 }

@@ -112,7 +112,7 @@ function answered(state: GarminState, range: OwedRange, from: number, answer: An
     return changed(state, { ...replaced(state, range, behind(range, from)), granted })
   }
   if (answer.kind !== 'broken') return stuck(state, answer, 'the history')
-  if (/min(imum)? start time/i.test(answer.reason)) return changed(state, narrowed(state, range, from))
+  if (/min(imum)?\s*start\s*time/i.test(answer.reason)) return changed(state, narrowed(state, range, from))
   if (/not enabled/i.test(answer.reason)) {
     const owed = state.cursor.owed.filter(({ type }) => type !== range.type)
     return { ...changed(state, { owed, trouble: 0 }), problems: [{ externalId: range.type, reason: answer.reason }] }

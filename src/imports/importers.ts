@@ -25,6 +25,8 @@ interface ImporterParts {
   readonly athleteId: string
   /** The history was never complete. */
   readonly isFirst: boolean
+  /** The athlete has taken a permission back. */
+  readonly isNarrowed: () => Promise<boolean>
 }
 
 interface VendorImports {

@@ -46,7 +46,7 @@ export interface ImportsParts {
   readonly connections: Connections
   readonly activities: Activities
   readonly ingest: SleepIngest
-  readonly quota: Pick<Quota, 'forecast' | 'leave' | 'vendorState'>
+  readonly quota: Pick<Quota, 'forecast' | 'leave' | 'vendorState' | 'callsSince'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   /** Called after an import stored new activities. */
   readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
@@ -268,9 +268,6 @@ export class Imports {
     const connection = await connections.find(athleteId, job.vendor)
     if (open === undefined || connection === undefined) return goneConnection(job.vendor)
     const since = job.type === 'full' ? undefined : connection.lastSyncAt?.getTime()
-    // Those of now: a permission may have been taken back since the import was created.
-    const scopes = readingScopes(open.facts, connection.scopes)
-    const last = await this.#store.lastFull(job)
     const run = {
       database,
       clock,
@@ -281,13 +278,22 @@ export class Imports {
       leaseMs,
       since: since === undefined ? undefined : since - LOOK_BACK_MS,
       cutoff: () => this.#cutoff(job.vendor),
-      isNarrowed: !covers(scopes, job.scopes) || !covers(scopes, last?.scopes ?? []),
       onNews: (externalIds: readonly string[]) => onNews(athleteId, job.vendor, externalIds),
     }
-    const ending = await runImporter(open, { ...this.#parts, athleteId, isFirst: connection.lastSyncAt === null }, run, job)
+    const isFirst = connection.lastSyncAt === null
+    const isNarrowed = (): Promise<boolean> => this.#isNarrowed(job)
+    const ending = await runImporter(open, { ...this.#parts, athleteId, isFirst, isNarrowed }, run, job)
     // An import that waits for the vendor to push needs no permit, so it gives up its turn.
     if (ending.ending !== 'paused' || ending.cause === 'push') await quota.leave({ vendor: job.vendor, athleteId, rank: 2 })
     return ending
+  }
+
+  /** Whether the vendor shows us less now than it showed this import or the last full one: a permission was taken back. */
+  async #isNarrowed(job: ImportJob): Promise<boolean> {
+    const connection = await this.#parts.connections.find(job.athleteId, job.vendor)
+    const last = await this.#store.lastFull(job)
+    const scopes = readingScopes(vendors[job.vendor].facts, connection?.scopes ?? [])
+    return !covers(scopes, job.scopes) || !covers(scopes, last?.scopes ?? [])
   }
 
   /** What began before is not kept, so it is neither fetched nor stored. */

@@ -20,7 +20,7 @@ export function messageOf(told: Told, zone: string, now: number): string {
   if (status === 'rate_limited' && retryAfter !== undefined && !isUnrationed(told.pause)) {
     return told.pause === 'budget' ? 'Waiting for the budget service' : `Rate limited, resuming ${whenIn(zone, retryAfter, now)}`
   }
-  return total === undefined ? 'Importing' : `Importing: ${imported} of ${total} ${noun}`
+  return total === undefined || total === 0 ? 'Importing' : `Importing: ${imported} of ${total} ${noun}`
 }
 
 /** The vendor is still sending, or the fault is ours: then "Rate limited" would be false. */

@@ -87,7 +87,7 @@ function owedRange({ cursor, startedAt, since, cutoff = 0 }: NightState): Owed |
   const { newest, before } = cursor
   const until = Math.max(since ?? startedAt - FULL_MS, cutoff)
   if (newest !== undefined && newest < secondsOf(startedAt)) {
-    const fromAt = Math.max(newest * 1000 - LOOK_BACK_MS, cutoff)
+    const fromAt = Math.min(Math.max(newest * 1000 - LOOK_BACK_MS, cutoff), startedAt)
     const toAt = Math.min(fromAt + RANGE_MS, startedAt)
     return { range: { fromAt, toAt: toAt + DAY_MS }, ends: { newest: secondsOf(toAt) } }
   }

@@ -28,8 +28,8 @@ export interface DueImport {
 
 /** The parts of the day's budget that all looks at the newest, and all looks at whole lists, may use: a fifth together. */
 const SHARES: Readonly<Record<ImportType, number>> = { incremental: 0.15, full: 0.05 }
-/** One page, and two more where the first does not reach back far enough and the end of the list must be found. */
-export const CALLS_PER_POLL = 3
+/** One page, and one more where the first does not reach back far enough and the end of the list must be found. */
+export const CALLS_PER_POLL = 2
 const POLLED: readonly VendorName[] = vendorNames.filter(name => importers[name].isPolled)
 const NOT_POLLED: readonly VendorName[] = vendorNames.filter(name => !importers[name].isPolled)
 
@@ -42,39 +42,20 @@ export async function dueForImport(parts: PollingParts, store: JobStore): Promis
   const waiting = await Promise.all([waitingFor(POLLED, pollMinutes * MINUTE_MS, parts), waitingFor(NOT_POLLED, Infinity, parts)])
   const unserved = await store.unserved(waiting.flat(), BY_HAND)
   const first = unserved.filter(({ isNew }) => isNew).map(one => ({ ...one, type: 'incremental' as const, listCalls: 0 }))
-  const whole = await chosen(await wholeLooks(parts, store), parts, store)
+  const whole = await chosen(await store.fullDue(parts.clock.now()), 'full', parts, store)
   // Whose whole look has to wait is polled meanwhile.
-  const polls = unserved.filter(one => !one.isNew && !whole.some(look => isSame(look, one))).map(poll)
-  return [...first, ...whole, ...(await chosen(polls, parts, store))]
+  const polls = unserved.filter(one => !one.isNew && !whole.some(look => isSame(look, one)))
+  return [...first, ...whole, ...(await chosen(polls, 'incremental', parts, store))]
 }
 
 /** Of looks of one kind, those that may start now. */
-async function chosen(looks: readonly DueImport[], parts: PollingParts, store: JobStore): Promise<DueImport[]> {
-  const byVendor = [...Map.groupBy(looks, ({ vendor }) => vendor).values()]
-  return (await Promise.all(byVendor.map(due => withinShare(due, parts, store)))).flat()
+async function chosen(due: readonly History[], type: ImportType, parts: PollingParts, store: JobStore): Promise<DueImport[]> {
+  const byVendor = [...Map.groupBy(due, ({ vendor }) => vendor)]
+  return (await Promise.all(byVendor.map(([vendor, those]) => withinShare({ vendor, type }, those, parts, store)))).flat()
 }
 
 type History = Pick<DueImport, 'athleteId' | 'vendor'>
 const isSame = (one: History, other: History): boolean => one.athleteId === other.athleteId && one.vendor === other.vendor
-
-const poll = ({ athleteId, vendor }: Unsynced): DueImport => ({
-  athleteId,
-  vendor,
-  type: 'incremental',
-  listCalls: CALLS_PER_POLL,
-})
-
-async function wholeLooks({ clock, wholeLookCalls }: PollingParts, store: JobStore): Promise<DueImport[]> {
-  const due = await store.fullDue(clock.now())
-  return await Promise.all(
-    due.map(async ({ athleteId, vendor }) => ({
-      athleteId,
-      vendor,
-      type: 'full' as const,
-      listCalls: await wholeLookCalls(athleteId, vendor),
-    })),
-  )
-}
 
 /** The connections that have waited long enough, live import or not; the longest first. */
 async function waitingFor(
@@ -91,18 +72,25 @@ async function waitingFor(
   })
 }
 
-/** Of looks of one kind at one vendor: as many as the share has list calls for in a minute, and one at least when the last ones are paid. */
-async function withinShare(due: readonly DueImport[], { clock, quota }: PollingParts, store: JobStore): Promise<DueImport[]> {
-  const [first] = due
-  if (first === undefined) return []
-  const { pools } = await quota.vendorState(first.vendor)
+/** As many as the share has list calls for in a minute, and one at least when the last ones are paid. */
+async function withinShare(
+  kind: Pick<DueImport, 'vendor' | 'type'>,
+  due: readonly History[],
+  { clock, quota, wholeLookCalls }: PollingParts,
+  store: JobStore,
+): Promise<DueImport[]> {
+  const { pools } = await quota.vendorState(kind.vendor)
   const days = pools.flatMap(({ windows }) => windows.filter(({ window }) => window === 'day'))
-  const msPerCall = DAY_MS / (SHARES[first.type] * Math.min(...days.map(({ allowed }) => allowed)))
-  const last = await store.lastPolls(first)
+  const msPerCall = DAY_MS / (SHARES[kind.type] * Math.min(...days.map(({ allowed }) => allowed)))
+  const last = await store.lastPolls(kind)
   if (clock.now() - last.at < last.calls * msPerCall) return []
+  const looks: DueImport[] = []
   let calls = 0
-  return due.filter(({ listCalls }, index) => {
+  for (const { athleteId } of due) {
+    const listCalls = kind.type === 'full' ? await wholeLookCalls(athleteId, kind.vendor) : CALLS_PER_POLL
     calls += listCalls
-    return index === 0 || calls * msPerCall <= MINUTE_MS
-  })
+    if (looks.length > 0 && calls * msPerCall > MINUTE_MS) break
+    looks.push({ ...kind, athleteId, listCalls })
+  }
+  return looks
 }

@@ -16,7 +16,7 @@ interface RefreshParts {
   readonly clock: Clock
   readonly activities: Activities
   readonly connections: Connections
-  readonly quota: Pick<Quota, 'vendorState'>
+  readonly quota: Pick<Quota, 'vendorState' | 'callsSince'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly retentionDays: (vendor: VendorName) => number | undefined
 }
@@ -92,11 +92,12 @@ export class DetailRefresh {
     return await activities.owed.claimRefresh(athleteId, VENDOR, { ...opened, again: this.#at(FAILED_MS) })
   }
 
+  /** Imports make their calls for details as backfill; the live ones are made here. */
   async #isWithinShare(): Promise<boolean> {
-    const { activities, quota } = this.#parts
+    const { clock, quota } = this.#parts
     const { pools } = await quota.vendorState(VENDOR)
     const days = pools.flatMap(({ windows }) => windows.filter(({ window }) => window === 'day'))
-    const made = await activities.owed.refreshes(VENDOR, this.#at(-DAY_MS))
+    const made = await quota.callsSince(VENDOR, { endpoint: 'activity-detail', callClass: 'live' }, clock.now() - DAY_MS)
     return made < SHARE * Math.min(...days.map(({ allowed }) => allowed))
   }
 

@@ -23,7 +23,6 @@ export interface RunParts {
   readonly leaseMs: number
   readonly since: number | undefined
   readonly cutoff: () => number | undefined
-  readonly isNarrowed: boolean
   /** Called after new activities were stored. */
   readonly onNews: (externalIds: readonly string[]) => Promise<void>
 }
@@ -76,9 +75,9 @@ export class Run<C extends BaseCursor, R, W> {
   }
 
   #known(): Omit<State<C, R>, 'cursor' | 'rows'> {
-    const { clock, since, cutoff, isNarrowed, facts } = this.#parts
+    const { clock, since, cutoff, facts } = this.#parts
     const total = this.#total
-    return { now: clock.now(), startedAt: this.#startedAt, since, cutoff: cutoff(), isNarrowed, total, title: facts.title }
+    return { now: clock.now(), startedAt: this.#startedAt, since, cutoff: cutoff(), total, title: facts.title }
   }
 
   async #ask(step: Extract<Step<C, W>, { kind: 'request' }>): Promise<Change<C, W> | Pause | Failure> {

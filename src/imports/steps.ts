@@ -32,8 +32,6 @@ export interface State<C, R> {
   readonly since: number | undefined
   /** Nothing older is kept, so nothing older is fetched; undefined: everything is kept. */
   readonly cutoff: number | undefined
-  /** The vendor shows us less than it showed this import or the last full one: the athlete has taken a permission back. */
-  readonly isNarrowed: boolean
   readonly total: number | undefined
   /** The vendor's name for people. */
   readonly title: string

@@ -33,6 +33,12 @@ const doubts = (cursor: Given['cursor'] = {}): StravaState => owes({}, { ...curs
 const failed = (what: 'detail' | 'photos', isFinal: boolean): StravaWrite => ({ kind: 'failed', what, externalId: '7', isFinal })
 const told = (reason: string) => ({ problems: [{ externalId: '7', reason }] })
 const REMOVED = { write: { kind: 'gone', externalId: '7' } }
+const HELD = {
+  write: { kind: 'held', externalId: '7' },
+  problems: [
+    { externalId: '7', reason: 'Strava no longer lists it; it is kept until a second look at the whole list, a day later' },
+  ],
+}
 
 type Row = [name: string, state: StravaState, answer: Answer<unknown>, moves: object, saved: object]
 function promise([name, state, answer, moves, saved]: Row): void {
@@ -108,8 +114,29 @@ describe('a doubted activity', () => {
       'that the list does not show is deleted',
       doubts(),
       pageOf([activity(6, NOON)], { id: undefined, reason: '' }),
-      settled,
+      { ...settled, doubts: 1 },
       REMOVED,
+    ],
+    [
+      'that the list does not show is the last of twenty to be deleted',
+      doubts({ doubts: 19 }),
+      pageOf([]),
+      { ...settled, doubts: 20 },
+      REMOVED,
+    ],
+    [
+      'that the list does not show is kept and told after twenty',
+      doubts({ doubts: 20 }),
+      pageOf([]),
+      { ...settled, isHeld: true },
+      HELD,
+    ],
+    [
+      'that the list does not show is kept and told after a permission was taken back',
+      { ...doubts(), rows: { isNarrowed: true } },
+      pageOf([]),
+      { ...settled, isHeld: true },
+      HELD,
     ],
     [
       'is kept and told when the list fails',

@@ -4,7 +4,7 @@ import type { Queryable } from '../db/db.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import type { StravaEndpoints } from '../vendors/vendors.ts'
 import type { Importer, State, Stored } from './steps.ts'
-import { beginStrava, nextStrava, type StravaCursor, type StravaRows, type StravaWrite } from './strava-steps.ts'
+import { beginStrava, nextStrava, type Look, type StravaCursor, type StravaRows, type StravaWrite } from './strava-steps.ts'
 
 interface StravaImportParts {
   readonly activities: Activities
@@ -12,6 +12,8 @@ interface StravaImportParts {
   readonly athleteId: string
   /** The athlete's history was never complete: its total is everything that is listed. */
   readonly isFirst: boolean
+  /** The athlete has taken a permission back; asked when it matters, because that may happen at any time. */
+  readonly isNarrowed: () => Promise<boolean>
 }
 
 const VENDOR = 'strava'
@@ -37,10 +39,14 @@ export class StravaImport implements Importer<StravaCursor, StravaRows, StravaWr
   }
 
   async read(state: Seen): Promise<StravaRows> {
-    const { activities, athleteId } = this.#parts
-    if (state.cursor.phase === 'list') return {}
-    if (state.cursor.phase === 'compare')
-      return { looked: await activities.owed.missing(athleteId, VENDOR, lookedAt(state.cursor)) }
+    const { activities, athleteId, isNarrowed } = this.#parts
+    const { cursor } = state
+    if (cursor.phase === 'list') return {}
+    if (cursor.phase === 'compare') {
+      const looked = await activities.owed.missing(athleteId, VENDOR, lookedAt(cursor.look, state.cutoff))
+      return { looked, isNarrowed: await isNarrowed() }
+    }
+    if (cursor.doubted !== undefined) return { isNarrowed: await isNarrowed() }
     const bounds = boundsOf(state)
     const detail = await activities.owed.detail(athleteId, VENDOR, bounds)
     if (detail !== undefined) return { detail }
@@ -62,10 +68,11 @@ export class StravaImport implements Importer<StravaCursor, StravaRows, StravaWr
     if (write.kind === 'failed')
       await activities.owed.failed(tx, athleteId, VENDOR, { ...write, began: new Date(state.startedAt) })
     if (write.kind === 'page') return await this.#storePage(tx, write, state)
+    if (write.kind === 'held') await activities.owed.hold(tx, athleteId, VENDOR, write.externalId)
     if (write.kind === 'gone') await activities.removeMissing(tx, athleteId, VENDOR, [write.externalId])
     if (write.kind === 'missing') {
       const rule = { askNew: write.askNew, askWaited: write.look.isWhole }
-      await activities.owed.markMissing(tx, athleteId, VENDOR, { ...lookedAt(write), ...rule })
+      await activities.owed.markMissing(tx, athleteId, VENDOR, { ...lookedAt(write.look, state.cutoff), ...rule })
     }
     return { total: await this.#total(tx, state) }
   }
@@ -89,10 +96,12 @@ export class StravaImport implements Importer<StravaCursor, StravaRows, StravaWr
   }
 }
 
-function lookedAt({ look: { began, until } }: Pick<StravaCursor, 'look'>) {
+/** What is past its retention is not missing, however far back the list was read. */
+function lookedAt({ began, until }: Look, cutoff: number | undefined) {
+  const since = Math.max(until === undefined ? 0 : until * 1000, cutoff ?? 0)
   return {
     began: new Date(began * 1000 - CLOCKS_MS),
-    since: until === undefined ? undefined : new Date(until * 1000),
+    since: since === 0 ? undefined : new Date(since),
     waitedSince: new Date(began * 1000 - HELD_MS),
   }
 }

@@ -32,7 +32,7 @@ describe('the first look at the list', () => {
   ]
   for (const [name, since, cutoff, look] of rows) {
     test(name, () => {
-      assert.deepEqual(beginStrava({}, { startedAt: NOW + 999, since, cutoff }), {
+      assert.deepEqual(beginStrava({}, { startedAt: NOW + 999, since, cutoff, now: NOW + 999 }), {
         phase: 'list',
         page: 1,
         look: { began: NOON, ...look },
@@ -46,8 +46,24 @@ describe('the first look at the list', () => {
 
   test('an import that was interrupted goes on where it was', () => {
     const { cursor } = fetchState({ cursor: { before: 5, page: 3, activities_imported: 9, isHeld: true } })
-    assert.deepEqual(beginStrava(cursor, { startedAt: NOW + DAY_MS, since: NOW, cutoff: NOW }), cursor)
+    assert.deepEqual(beginStrava(cursor, { startedAt: NOW, since: NOW, cutoff: NOW, now: NOW + 9 * DAY_MS }), cursor)
   })
+
+  const failed: [name: string, cursor: Partial<StravaCursor>, afterMs: number, isKept: boolean][] = [
+    ['goes on with a list that was just being read', { phase: 'list', before: 5 }, DAY_MS - 1000, true],
+    ['reads a list of yesterday anew', { phase: 'list', before: 5 }, DAY_MS, false],
+    ['reads the list anew where the failed one was fetching', { phase: 'fetch' }, 1000, false],
+  ]
+  for (const [name, more, afterMs, isKept] of failed) {
+    test(`an import that takes a failed one over ${name}`, () => {
+      const { cursor } = stravaState({ cursor: { ...more, activities_imported: 9, photos_imported: 2, isHeld: true } })
+      const startedAt = NOW + afterMs
+      const begun = beginStrava(cursor, { startedAt, since: undefined, cutoff: undefined, now: startedAt })
+      const counted = { activities_imported: 9, photos_imported: 2 }
+      const anew = { ...beginStrava({}, { startedAt, since: undefined, cutoff: undefined, now: startedAt }), ...counted }
+      assert.deepEqual(begun, isKept ? cursor : anew)
+    })
+  }
 })
 
 describe('the list', () => {
@@ -133,14 +149,14 @@ describe('what the list no longer shows', () => {
     const state = stravaState({
       ...given,
       cursor: { ...given.cursor, phase: 'compare' },
-      rows: { looked: { known, missing, waited, waiting } },
+      rows: { ...given.rows, looked: { known, missing, waited, waiting } },
     })
     const { cursor, ...saved } = changeOf(stepOf(state))
     const { phase, look, ...moves } = moved(state.cursor, cursor)
     assert.deepEqual({ phase, look }, { phase: 'fetch', look: { ...state.cursor.look, ended: NOON } })
     return { moves, look: state.cursor.look, ...saved }
   }
-  const narrowed = { isNarrowed: true }
+  const narrowed = { rows: { isNarrowed: true } }
   const asked: [name: string, looked: Looked, given?: Given][] = [
     ['a few are asked for', [100, 3, 0]],
     ['twenty are asked for, however few there are', [20, 20, 0]],
@@ -193,7 +209,7 @@ describe('what the list no longer shows', () => {
 })
 
 describe('what is next after the list', () => {
-  const doubted = { externalId: '9', start: 1_000 }
+  const doubted = { externalId: '9', start: 100_000 }
   const old = { ...LOOK, began: NOON - 3_600, ended: NOON - 3_600, isUsed: true } as const
   const order: [name: string, given: Given, line: string][] = [
     ['details come before photos', { rows: { ...DETAIL, ...PHOTOS } }, detailLine('7')],
@@ -202,7 +218,7 @@ describe('what is next after the list', () => {
     [
       'a doubted activity comes first',
       { rows: DETAIL, cursor: { doubted, look: old } },
-      `backfill ${LIST}?before=1002&after=998&page=1&per_page=200`,
+      `backfill ${LIST}?before=186400&after=13600&page=1&per_page=200`,
     ],
     ['a new look comes before details', { rows: DETAIL, cursor: { look: old } }, TOP_LINE],
   ]

@@ -27,6 +27,8 @@ export interface StravaCursor extends BaseCursor, Place {
   readonly isHeld?: boolean
   /** Its detail has been answered with 404 twice, and the list showed it: the list is asked once more. */
   readonly doubted?: Doubted | undefined
+  /** How many doubted ones turned out to be gone. */
+  readonly doubts?: number
 }
 
 interface Doubted {
@@ -35,7 +37,7 @@ interface Doubted {
   readonly start: number
 }
 
-interface Look {
+export interface Look {
   /** In epoch seconds; what was last seen before then is missing in the list. */
   readonly began: number
   /** In epoch seconds; how far back it goes. Undefined: to the beginning. */
@@ -52,6 +54,8 @@ interface Look {
 export interface StravaRows {
   /** How many activities are stored, and how many of them the look did not show; how many of those have waited a day, or are waiting. */
   readonly looked?: { readonly known: number; readonly missing: number; readonly waited: number; readonly waiting: number }
+  /** The athlete has taken a permission back: less is shown than before. */
+  readonly isNarrowed?: boolean
   readonly detail?: OwedDetail | undefined
   readonly photos?: OwedPhotos | undefined
   readonly listed?: number
@@ -63,6 +67,8 @@ export type StravaWrite =
   | { readonly kind: 'missing'; readonly look: Look; readonly askNew: boolean }
   | { readonly kind: 'detail'; readonly detail: StravaActivityDetail }
   | { readonly kind: 'gone'; readonly externalId: string }
+  /** Missing, and kept until a second look at the whole list. */
+  | { readonly kind: 'held'; readonly externalId: string }
   | { readonly kind: 'photos'; readonly externalId: string; readonly photos: readonly StravaPhoto[] }
   | { readonly kind: 'failed'; readonly what: 'detail' | 'photos'; readonly externalId: string; readonly isFinal: boolean }
 
@@ -80,13 +86,23 @@ const SECOND_LOOK_MS = DAY_MS
 /** More than both of these at once is no tidying up: the list or the consent may be at fault. */
 const MASS_COUNT = 20
 const MASS_SHARE = 0.05
+/** A day: what list and detail say of an activity's start may differ. */
+const AROUND_SECONDS = 86_400
 
 export function beginStrava(
   stored: Partial<StravaCursor>,
-  { startedAt, since, cutoff }: Pick<StravaState, 'startedAt' | 'since' | 'cutoff'>,
+  { startedAt, since, cutoff, now }: Pick<StravaState, 'startedAt' | 'since' | 'cutoff' | 'now'>,
 ): StravaCursor {
   const look = { began: secondsOf(startedAt), until: laterOf(since, cutoff), isWhole: since === undefined }
-  return { phase: 'list', ...TOP, look, activities_imported: 0, photos_imported: 0, trouble: 0, faults: 0, ...stored }
+  const { activities_imported = 0, photos_imported = 0 } = stored
+  const fresh = { phase: 'list', ...TOP, look, activities_imported, photos_imported, trouble: 0, faults: 0 } as const
+  return isOutdated(stored, startedAt, now) ? fresh : { ...fresh, ...stored }
+}
+
+/** The cursor of a failed import: the list that it had read is no longer the vendor's. One that it was just reading goes on. */
+function isOutdated({ look, phase }: Partial<StravaCursor>, startedAt: number, now: number): boolean {
+  if (look === undefined || look.began >= secondsOf(startedAt)) return false
+  return phase !== 'list' || now - look.began * 1000 >= DAY_MS
 }
 
 /** In epoch seconds. */
@@ -138,10 +154,11 @@ function listing(state: StravaState, endpoints: StravaEndpoints): StravaStep {
 const startOf = ({ start_date }: StravaActivity): number => secondsOf(Date.parse(start_date))
 
 function listed({ cursor, cutoff }: StravaState, { items, broken }: Page<StravaActivity>): StravaChange {
-  const { until } = cursor.look
+  // The retention may have become shorter since the look began.
+  const until = Math.max(cursor.look.until ?? 0, laterOf(cutoff) ?? 0)
   const seconds = items.map(startOf)
   const next = afterPage(cursor, { seconds, unread: broken.length, perPage: STRAVA_PER_PAGE_MAX })
-  const isLast = next === undefined || (until !== undefined && seconds.some(second => second < until))
+  const isLast = next === undefined || seconds.some(second => second < until)
   const kept = items.filter(({ start_date }) => cutoff === undefined || Date.parse(start_date) >= cutoff)
   return {
     cursor: { ...cursor, ...next, trouble: 0, ...(isLast && { phase: 'compare' }) },
@@ -151,12 +168,12 @@ function listed({ cursor, cutoff }: StravaState, { items, broken }: Page<StravaA
 }
 
 /** What the list does not show may be gone, moved or hidden. A few are asked for, to find out; many are kept until a second look. */
-function compared({ cursor, rows, isNarrowed, title, now }: StravaState): StravaChange {
+function compared({ cursor, rows, title, now }: StravaState): StravaChange {
   const { known = 0, missing = 0, waited = 0, waiting = 0 } = rows.looked ?? {}
   const unsure = missing - waited
   const newly = unsure - waiting
   const isMass = unsure > MASS_COUNT && unsure > known * MASS_SHARE
-  const askNew = !isMass && !isNarrowed
+  const askNew = !isMass && rows.isNarrowed !== true
   const held = waiting + (askNew ? 0 : newly)
   const reason = `${title} no longer lists ${held} of ${known} activities; they are kept until a second look at the whole list, a day later`
   return {
@@ -192,18 +209,27 @@ function detailed(state: StravaState, owed: OwedDetail, answer: Answer<StravaAct
   return { cursor: { ...cursor, doubted: { externalId, start: secondsOf(owed.start.getTime()) } } }
 }
 
-/** It may have been deleted since the list was read. Bounds of a list may be inclusive or not, so it is asked for a little more. */
+/** It may have been deleted since the list was read: the list is asked for what began around its time. */
 function doubting(state: StravaState, { externalId, start }: Doubted, endpoints: StravaEndpoints): StravaStep {
   const cursor = { ...state.cursor, doubted: undefined }
   const owed = { externalId, hasFailed: true }
-  const around = { beforeSeconds: start + 2, afterSeconds: start - 2, perPage: STRAVA_PER_PAGE_MAX }
+  const around = { beforeSeconds: start + AROUND_SECONDS, afterSeconds: start - AROUND_SECONDS, perPage: STRAVA_PER_PAGE_MAX }
   return asking(endpoints.activityList(around), 'backfill', answer => {
     if (answer.kind === 'broken' || answer.kind === 'trouble') return without({ ...state, cursor }, 'detail', owed, answer)
     const shown = answer.kind === 'value' ? [...answer.value.items, ...answer.value.broken].map(({ id }) => id) : [externalId]
-    if (!shown.includes(externalId)) return { cursor, write: { kind: 'gone', externalId } }
+    if (!shown.includes(externalId)) return unlisted(state, cursor, externalId)
     const reason = `${state.title} lists it and says that it does not have it`
     return failed(cursor, 'detail', owed, { reason, isFinal: true })
   })
+}
+
+/** List and detail agree: it is gone. But not much at once, and not after a permission was taken back. */
+function unlisted({ rows, title }: StravaState, cursor: StravaCursor, externalId: string): StravaChange {
+  const { doubts = 0 } = cursor
+  if (rows.isNarrowed !== true && doubts < MASS_COUNT)
+    return { cursor: { ...cursor, doubts: doubts + 1 }, write: { kind: 'gone', externalId } }
+  const reason = `${title} no longer lists it; it is kept until a second look at the whole list, a day later`
+  return { cursor: { ...cursor, isHeld: true }, write: { kind: 'held', externalId }, problems: [{ externalId, reason }] }
 }
 
 function fetchingPhotos(state: StravaState, owed: OwedPhotos, endpoints: StravaEndpoints): StravaStep {

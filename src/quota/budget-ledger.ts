@@ -5,6 +5,7 @@ import { loadQueries, type Database } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken, type Ticket } from './budget.ts'
 import { counterKey, type Meter } from './meters.ts'
+import type { PermitNeed } from './permit.ts'
 import type { Counter, Plan } from './plan.ts'
 import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
 
@@ -14,6 +15,7 @@ const sql = loadQueries(new URL('ledger.sql', import.meta.url), {
   swapLearned: ['vendor', 'from', 'to'],
   learned: ['vendor'],
   windows: ['vendor', 'since'],
+  callsSince: ['vendor', 'endpoint', 'callClass', 'since'],
   refusals: ['vendor', 'endpoint', 'since'],
 })
 
@@ -114,6 +116,16 @@ export class LedgerBudget implements Budget {
       held: number
     }>(sql.windows({ vendor, since: new Date(since) }))
     return rows.map(({ window_name: window, starts_at: startsAt, ...row }) => ({ ...row, window, startsAt: startsAt.getTime() }))
+  }
+
+  async callsSince(
+    vendor: VendorName,
+    { endpoint, callClass }: Pick<PermitNeed, 'endpoint' | 'callClass'>,
+    since: number,
+  ): Promise<number> {
+    const query = sql.callsSince({ vendor, endpoint, callClass, since: new Date(since) })
+    const [row] = await this.#database.query<{ count: number }>(query)
+    return row?.count ?? 0
   }
 
   /** How many of this endpoint's calls since then the vendor answered with 429. */

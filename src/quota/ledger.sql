@@ -15,6 +15,10 @@ select learned from quota_learned where vendor = $vendor
 -- The counters of the windows that began since then.
 select pool, scope, window_name, starts_at, used, held from quota_window where vendor = $vendor and starts_at >= $since
 
+-- name: callsSince
+select count(*) as count from api_requests
+where vendor = $vendor and endpoint = $endpoint and call_class = $callClass and requested_at >= $since
+
 -- name: refusals
 select count(*) as count from api_requests
 where vendor = $vendor and endpoint = $endpoint and requested_at >= $since and outcome = 'rate_limited'

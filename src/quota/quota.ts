@@ -128,6 +128,11 @@ export class Quota {
     return await this.#overview.usage(vendors, days)
   }
 
+  /** How many calls of this kind were made since then. */
+  async callsSince(vendor: VendorName, kind: Pick<PermitNeed, 'endpoint' | 'callClass'>, since: number): Promise<number> {
+    return await this.#seen.ledger.callsSince(vendor, kind, since)
+  }
+
   /** How many calls of this endpoint since then the vendor answered with 429. */
   async refusals(vendor: VendorName, endpoint: string, since: number): Promise<number> {
     return await this.#seen.ledger.refusals(vendor, endpoint, since)

@@ -55,7 +55,7 @@ export function importsAttackedContract(name: string, open: () => Promise<Databa
     const world = worlds(open)
 
     test('whose whole look has to wait is polled meanwhile', async () => {
-      // Of 190 calls a day whole looks get 9, polls 28: a look every five hours, a poll every two and a half.
+      // Of 190 calls a day whole looks get 9, polls 28: a look every five hours, a poll every two.
       const the = await world({ activities: 3, pollMinutes: 60, limits: { read: [100, 200], overall: [200, 400] } })
       await the.run(async () => {
         const first = the.process()
@@ -95,7 +95,7 @@ export function importsAttackedContract(name: string, open: () => Promise<Databa
           { type: 'full', calls: 0 },
           { type: 'full', calls: 2 },
         ])
-        assert.deepEqual(rows[3], { type: 'incremental', calls: 3 })
+        assert.deepEqual(rows[3], { type: 'incremental', calls: 2 })
       })
     })
 
@@ -139,6 +139,122 @@ export function importsAttackedContract(name: string, open: () => Promise<Databa
         assert.equal(await eventsOf(the, DELETED), 3)
       })
       assert.equal((await stored(the)).length, 16)
+    })
+
+    test('a vendor that shows nothing at all while details are fetched costs at most twenty, and the rest is kept and told', async () => {
+      const the = await world({ activities: 0, ...WIDE })
+      for (let nth = 1; nth <= 60; nth++) the.simulator.control.addActivity({ start: daysAgo(the, nth), seconds: 60 })
+      await the.run(async () => {
+        const process = await synced(the)
+        await the.clock.sleep(MINUTE_MS)
+        for (const id of idsOf(await stored(the))) the.simulator.control.changeActivity(id, { name: 'Renamed' })
+        let isBlind = false
+        the.onItsWay = (path, response) => {
+          isBlind ||= DETAIL.test(path)
+          const none = LIST.test(path)
+            ? Response.json([], { headers: response.headers })
+            : Response.json({ errors: [] }, { status: 404 })
+          return Promise.resolve(isBlind && !path.endsWith('/token') ? none : response)
+        }
+        await process.imports.start(the.athleteId, 'strava', { type: 'full' })
+        const view = await the.untilDone(process)
+        await process.stop()
+        assert.equal((await stored(the)).length, 40)
+        assert.equal(view.problems.length, 40)
+      })
+    })
+
+    test('a permission that is taken back while details are fetched, without a pause, deletes nothing', async () => {
+      const the = await world({ activities: 0, latencyMs: 1_000, ...WIDE })
+      for (let nth = 1; nth <= 20; nth++) the.simulator.control.addActivity({ start: daysAgo(the, nth), private: nth > 10 })
+      await the.run(async () => {
+        const process = the.process()
+        await the.connect(process)
+        let details = 0
+        const narrowed = Promise.withResolvers<void>()
+        the.onAnswer = path => {
+          if (DETAIL.test(path) && ++details === 5)
+            void the.consent(process.connections, the.athleteId, NARROW).then(narrowed.resolve, narrowed.reject)
+        }
+        await process.start()
+        await narrowed.promise
+        const view = await the.untilDone(process)
+        await process.stop()
+        assert.equal(view.problems.length, 10)
+        assert.equal((await stored(the)).length, 20)
+        assert.equal(await eventsOf(the, DELETED), 0)
+      })
+    })
+
+    test('a full import that takes one over which failed while it fetched reads the whole list', async () => {
+      const the = await world({ activities: 20, ...SMALL })
+      await the.run(async () => {
+        const process = the.process()
+        await the.connect(process)
+        await process.start()
+        await the.untilPaused(process)
+        the.simulator.control.deauthorise('strava')
+        await the.until(process, ['failed'])
+        await process.stop()
+        await the.clock.sleep(35 * DAY_MS)
+        const late = the.simulator.control.addActivity({ start: daysAgo(the, 900) })
+        const oldest = idsOf(await stored(the)).at(-1) ?? ''
+        the.simulator.control.deleteActivity(oldest)
+        await the.consent(process.connections)
+        await process.start()
+        await the.until(process, ['completed'])
+        await process.stop()
+        const ids = idsOf(await stored(the))
+        assert(late !== undefined && ids.includes(late.id) && !ids.includes(oldest))
+        assert.equal(new Set(detailsAsked(the)).size, detailsAsked(the).length)
+      })
+      await assertWhole(the, 20)
+    })
+
+    test('a retention that becomes shorter while a list is read makes nothing missing', async () => {
+      const the = await world({ activities: 0, ...WIDE })
+      for (let nth = 1; nth <= 230; nth++) the.simulator.control.addActivity({ start: daysAgo(the, nth), seconds: 60 })
+      await the.run(async () => {
+        const first = await synced(the)
+        await first.stop()
+        await the.clock.sleep(HOUR_MS)
+        let days: number | undefined
+        const process = the.process({ retentionDays: () => days })
+        the.onAnswer = path => {
+          if (LIST.test(path)) days = 90
+        }
+        await process.imports.start(the.athleteId, 'strava', { type: 'full' })
+        await process.start()
+        const view = await the.untilDone(process)
+        await process.stop()
+        assert.deepEqual(view.problems, [])
+        assert.equal(the.requests(LIST).length, 2, 'the page after that is the last')
+        const marked = await the.database.query('select from activity where missing_since is not null')
+        assert.deepEqual(marked, [])
+      })
+    })
+
+    test('what the list shows again may be missed again at once', async () => {
+      const the = await world({ activities: 0, ...WIDE })
+      for (let nth = 1; nth <= 10; nth++) the.simulator.control.addActivity({ start: daysAgo(the, nth), seconds: 60 })
+      await the.run(async () => {
+        const process = await synced(the)
+        const [odd = ''] = idsOf(await stored(the))
+        const look = async (): Promise<void> => {
+          await the.clock.sleep(HOUR_MS)
+          await process.imports.start(the.athleteId, 'strava', { type: 'full' })
+          await the.untilDone(process)
+        }
+        omitting(the, new Set([odd]))
+        await look()
+        omitting(the, new Set())
+        await look()
+        the.simulator.control.deleteActivity(odd)
+        await look()
+        await process.stop()
+        assert(!idsOf(await stored(the)).includes(odd))
+      })
+      await assertWhole(the, 9)
     })
 
     test('a look between keeps the second one to a day, and asks for nothing that waits', async () => {

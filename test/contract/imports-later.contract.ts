@@ -179,7 +179,7 @@ export function importsLaterContract(name: string, open: () => Promise<Database>
       await assertWhole(the, 20)
     })
 
-    test('a list that broke off goes on where it was, and what came meanwhile is not left out', async () => {
+    test('a list that broke off comes to its end later, and what came meanwhile is not left out', async () => {
       const the = await world({ activities: 5 })
       await the.run(async () => {
         const [process, later] = [the.process(), the.process()]

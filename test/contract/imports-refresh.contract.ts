@@ -122,6 +122,27 @@ export function importsRefreshContract(name: string, open: () => Promise<Databas
       })
     })
 
+    test('what could not be sent takes nothing of that tenth', async () => {
+      const the = await world({ activities: 12, limits: { read: [100, 60], overall: [200, 120] } })
+      await the.run(async () => {
+        const process = await synced(the)
+        await process.stop()
+        await process.imports.refreshing.start()
+        await the.clock.sleep(2 * DAY_MS)
+        const rows = await the.database.query<{ id: string }>('select id from activity')
+        const openAll = async (): Promise<void> => {
+          for (const { id } of rows) await process.imports.refreshed(the.athleteId, id)
+        }
+        await the.database.query("update connection set status = 'needs_reauth'")
+        await openAll()
+        await the.database.query("update connection set status = 'active'")
+        await the.clock.sleep(HOUR_MS)
+        await openAll()
+        assert.equal(the.requests(DETAIL).length, 6)
+        await process.imports.refreshing.stop()
+      })
+    })
+
     test('what is past its retention is not asked for', async () => {
       const the = await world({ activities: 0, retentionDays: 7 })
       the.simulator.control.addActivity({ start: new Date(the.clock.now() - 6 * DAY_MS).toISOString() })

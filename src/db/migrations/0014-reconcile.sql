@@ -9,10 +9,8 @@ alter table activity add column photos_failures smallint not null default 0;
 -- How many imports have given it up in a row: polls leave it alone longer and longer.
 alter table activity add column detail_given_up smallint not null default 0;
 alter table activity add column photos_given_up smallint not null default 0;
--- When its detail was last fetched again because somebody opened it, and before when that is not done again.
-alter table activity add column refreshed_at timestamptz;
+-- Somebody opened it, and its detail was asked for again: not once more before this time.
 alter table activity add column refresh_after timestamptz;
-create index activity_refreshed on activity (provider, refreshed_at) where refreshed_at is not null;
 -- Since when the list has not shown it; null again as soon as the vendor shows it.
 alter table activity add column missing_since timestamptz;
 -- When its detail was there although the list did not show it: it is not asked for again at once.
@@ -44,7 +42,7 @@ set scopes = array_remove(c.scopes, 'activity:write')
   || case when 'activity:read_all' = any (c.scopes) then array['activity:read'] else array[]::text[] end
 from connection c
 where c.athlete_id = j.athlete_id and c.vendor = j.vendor;
-update import_jobs set list_calls = 3 where type = 'incremental';
+update import_jobs set list_calls = 2 where type = 'incremental';
 -- An upgrade makes nobody's whole list due at once: they are spread over a week, those read longest ago first. Of an athlete whose full
 -- import was pruned long ago, the last poll says it.
 update import_jobs j set next_full_at = n.at + interval '7 days' * n.place / n.many
