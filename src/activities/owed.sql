@@ -4,7 +4,7 @@
 -- deleted because it began before $cutoff. The second part is looked at only when the first has nothing.
 (select external_activity_id as "externalId", coalesce((summary ->> 'start_date')::timestamptz, start_time) as start, missing_since is not null as "isMissing", false as "hasFailed"
  from activity
- where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since)
+ where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since, missing_asked)
    and start_time >= coalesce($cutoff::timestamptz, '-infinity') and (detail_failed_at is null
      or detail_failed_at < $retryBefore::timestamptz - $backoff::interval * (power(2, least(greatest(detail_given_up, 1), 6) - 1) - 1))
  order by start_time desc, id desc
@@ -12,7 +12,7 @@
 union all
 (select external_activity_id, coalesce((summary ->> 'start_date')::timestamptz, start_time), missing_since is not null, true
  from activity
- where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since)
+ where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since, missing_asked)
    and start_time >= coalesce($cutoff::timestamptz, '-infinity') and detail_failed_at >= $began and detail_failures < 2
  order by start_time desc, id desc
  limit 1)
@@ -66,23 +66,23 @@ where athlete_id = $athleteId and provider = $vendor and external_activity_id = 
 
 -- name: seen
 -- The list has them, though they could not be read.
-update activity set last_seen_at_utc = $now, missing_since = null, unlisted_at = null
+update activity set last_seen_at_utc = $now, missing_since = null, missing_asked = false, unlisted_at = null
 where athlete_id = $athleteId and provider = $vendor and external_activity_id = any ($externalIds::text[]);
 
 -- name: markMissing
 -- What the list that was read from $began on did not show, down to $since; not what turned out to be there, though unlisted, after
--- $waitedSince. Those become stale that may be asked for now: the ones that this list misses first if $askNew, and if $askWaited those that
--- were missing at $waitedSince.
+-- $waitedSince. Those are asked for: if $askNew the ones that a look asks for already or that this list misses first, and if $askWaited those
+-- that were missing at $waitedSince.
 update activity
 set missing_since = coalesce(missing_since, $now),
-    detail_stale = detail_stale or case when missing_since is null then $askNew else $askWaited and missing_since <= $waitedSince end
+    missing_asked = ($askNew and (missing_asked or missing_since is null)) or ($askWaited and coalesce(missing_since <= $waitedSince, false))
 where athlete_id = $athleteId and provider = $vendor and external_activity_id is not null
   and start_time >= coalesce($since::timestamptz, '-infinity') and last_seen_at_utc < $began
   and (unlisted_at is null or unlisted_at <= $waitedSince);
 
 -- name: hold
 -- Missing from now on; not asked for before a second look at the whole list.
-update activity set missing_since = coalesce(missing_since, $now), detail_stale = false
+update activity set missing_since = coalesce(missing_since, $now), missing_asked = false
 where athlete_id = $athleteId and provider = $vendor and external_activity_id = $externalId;
 
 -- name: isRefreshable

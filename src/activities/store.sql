@@ -40,7 +40,7 @@ with given as (
     photos_failed_at = case when not excluded.detail_stale then a.photos_failed_at end,
     detail_given_up = case when excluded.detail_stale then 0 else a.detail_given_up end,
     photos_given_up = case when excluded.detail_stale then 0 else a.photos_given_up end,
-    summary = excluded.summary, summary_version = excluded.summary_version, missing_since = null, unlisted_at = null,
+    summary = excluded.summary, summary_version = excluded.summary_version, missing_since = null, missing_asked = false, unlisted_at = null,
     last_seen_at_utc = excluded.last_seen_at_utc, updated_at_utc = excluded.updated_at_utc
   returning a.id, a.external_activity_id, a.name, a.sport, a.start_time
 )
@@ -72,7 +72,7 @@ update activity a set
   photos_synced_at = case when coalesce(g.photo_count, a.photo_count) = a.photo_count then a.photos_synced_at end,
   description = g.description, detail = g.detail, laps = coalesce(g.laps, a.laps), splits = coalesce(g.splits, a.splits),
   detailed_at = $now, detail_stale = false, detail_failed_at = null, detail_given_up = 0, last_seen_at_utc = $now,
-  unlisted_at = case when a.missing_since is null then a.unlisted_at else $now end, missing_since = null,
+  unlisted_at = case when a.missing_since is null then a.unlisted_at else $now end, missing_since = null, missing_asked = false,
   updated_at_utc = case
     when (a.detail, a.laps, a.splits) is not distinct from (g.detail, coalesce(g.laps, a.laps), coalesce(g.splits, a.splits))
     then a.updated_at_utc else $now end

@@ -186,6 +186,32 @@ export function importsAttackedContract(name: string, open: () => Promise<Databa
       })
     })
 
+    test('a permission that is taken back while edited details are owed deletes nothing, and they come when it is given again', async () => {
+      const the = await world({ activities: 0, stepMs: MINUTE_MS, ...SMALL })
+      for (let nth = 1; nth <= 10; nth++) the.simulator.control.addActivity({ start: daysAgo(the, nth), seconds: 60 })
+      const secrets = [0.5, 1.5, 2.5].map(
+        days => the.simulator.control.addActivity({ start: daysAgo(the, days), private: true })?.id ?? '',
+      )
+      await the.run(async () => {
+        const process = await synced(the)
+        await the.clock.sleep(20 * MINUTE_MS)
+        for (const id of idsOf(await stored(the))) the.simulator.control.changeActivity(id, { name: 'Renamed' })
+        for (let nth = 0; nth < 20; nth++)
+          the.simulator.control.addActivity({ start: daysAgo(the, 0.01 + nth / 1000), seconds: 10 })
+        await process.imports.start(the.athleteId, 'strava', { type: 'incremental' })
+        await the.untilPaused(process)
+        await the.consent(process.connections, the.athleteId, NARROW)
+        await the.clock.sleep(2 * HOUR_MS)
+        assert.equal(await eventsOf(the, DELETED), 0)
+        the.asked.length = 0
+        await the.consent(process.connections)
+        await the.clock.sleep(2 * HOUR_MS)
+        await process.stop()
+        assert.deepEqual(new Set(detailsAsked(the)), new Set(secrets))
+      })
+      await assertWhole(the, 33)
+    })
+
     test('a full import that takes one over which failed while it fetched reads the whole list', async () => {
       const the = await world({ activities: 20, ...SMALL })
       await the.run(async () => {

@@ -1,7 +1,7 @@
 -- What an import compares and owes is kept on the activity, not in lists inside a cursor.
 -- By which fields the stored summary is compared with the next one: src/activities/summary-fields.ts.
 alter table activity add column summary_version smallint not null default 1;
--- The detail is to be fetched again: the summary has changed, or the list no longer shows the activity.
+-- The detail is to be fetched again, because the summary has changed.
 alter table activity add column detail_stale boolean not null default false;
 -- Failures in a row within one import; detail_failed_at and photos_failed_at say when the last one was.
 alter table activity add column detail_failures smallint not null default 0;
@@ -13,18 +13,20 @@ alter table activity add column photos_given_up smallint not null default 0;
 alter table activity add column refresh_after timestamptz;
 -- Since when the list has not shown it; null again as soon as the vendor shows it.
 alter table activity add column missing_since timestamptz;
+-- Missing, and its detail is to tell whether it is gone. Without this a missing activity is left alone.
+alter table activity add column missing_asked boolean not null default false;
 -- When its detail was there although the list did not show it: it is not asked for again at once.
 alter table activity add column unlisted_at timestamptz;
 
-create function detail_is_owed(detailed_at timestamptz, detail_stale boolean, missing_since timestamptz) returns boolean
-  language sql immutable parallel safe
-  return detail_stale or (detailed_at is null and missing_since is null);
+create function detail_is_owed(detailed_at timestamptz, detail_stale boolean, missing_since timestamptz, missing_asked boolean)
+  returns boolean language sql immutable parallel safe
+  return missing_asked or (missing_since is null and (detail_stale or detailed_at is null));
 create function photos_are_owed(detailed_at timestamptz, photo_count integer, photos_synced_at timestamptz) returns boolean
   language sql immutable parallel safe
   return detailed_at is not null and photo_count > 0 and photos_synced_at is null;
 drop index activity_owed;
 create index activity_owed on activity (athlete_id, provider, start_time desc, id desc)
-  where detail_stale or (detailed_at is null and missing_since is null);
+  where missing_asked or (missing_since is null and (detail_stale or detailed_at is null));
 create index activity_photos_owed on activity (athlete_id, provider, start_time desc, id desc)
   where detailed_at is not null and photo_count > 0 and photos_synced_at is null;
 
