@@ -7,6 +7,7 @@ import { isCursor, type Activity } from '../../src/activities/activities.ts'
 import type { Database } from '../../src/db/db.ts'
 import { DAY_MS } from '../durations.ts'
 import { erasers } from '../../src/rooms.ts'
+import { planOf } from './lifecycle.contract.ts'
 import { ActivitiesFixture, realAnswers, type Answers } from './activities-fixture.ts'
 
 export function activitiesReadingContract(name: string, open: () => Promise<Database>): void {
@@ -222,6 +223,17 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
         real.summaries.map(each => (detailed.has(each.id) ? { ...each, name: 'Renamed' } : each)),
       )
       assert.equal(await owed(), before + detailed.size)
+    })
+
+    test('what is owed is found by its indexes', async () => {
+      const mine = "athlete_id = '00000000-0000-7000-8000-000000000000' and provider = 'strava'"
+      const newest = 'order by start_time desc, id desc limit 1'
+      const detail = 'detail_is_owed(detailed_at, detail_stale, missing_since, missing_asked)'
+      const photos = 'photos_are_owed(detailed_at, photo_count, photos_synced_at)'
+      const plan = async (owed: string): Promise<string> =>
+        await planOf(fixture.database, `select from activity where ${mine} and ${owed} ${newest}`)
+      assert.match(await plan(detail), /activity_owed/)
+      assert.match(await plan(photos), /activity_photos_owed/)
     })
 
     test('what is older than the cutoff is not owed', async () => {

@@ -68,6 +68,10 @@ export function importLifecycleContract(name: string, open: () => Promise<Databa
     test('what is live is found by its index', async () => {
       const live = "select from import_jobs where athlete_id = gen_random_uuid() and vendor = 'strava' and import_is_live(status)"
       assert.match(await planOf(database, live), /import_jobs_one_live/)
+      const whole = 'select from import_jobs where next_full_at <= now() order by next_full_at'
+      assert.match(await planOf(database, whole), /import_jobs_next_full/)
+      const polls = "select max(created_at) from import_jobs where vendor = 'strava' and type = 'full' and list_calls > 0"
+      assert.match(await planOf(database, polls), /import_jobs_polls/)
     })
 
     test('a second live import of the same athlete and vendor is refused', async () => {
