@@ -1,6 +1,8 @@
 import { openMigrated } from '../stores.ts'
+import { activitiesOwedContract } from './activities-owed.contract.ts'
 import { activitiesReadingContract } from './activities-reading.contract.ts'
 import { activitiesStormContract } from './activities-storm.contract.ts'
 import { activitiesContract } from './activities.contract.ts'
 
-for (const contract of [activitiesContract, activitiesStormContract, activitiesReadingContract]) contract('pglite', openMigrated)
+const contracts = [activitiesContract, activitiesStormContract, activitiesReadingContract, activitiesOwedContract]
+for (const contract of contracts) contract('pglite', openMigrated)
