@@ -2,7 +2,7 @@
 -- The next detail to fetch, newest first; then, once more, what failed once in the import that began at $began. What failed after
 -- $retryBefore is otherwise left alone, $backoff longer after each import that gave it up, and doubling; and so is what is about to be
 -- deleted because it began before $cutoff. The second part is looked at only when the first has nothing.
-(select external_activity_id as "externalId", coalesce((summary ->> 'start_date')::timestamptz, start_time) as start, missing_since is not null as "isMissing", false as "hasFailed"
+(select external_activity_id as "externalId", summary ->> 'start_date' as listed, start_time as start, missing_since is not null as "isMissing", false as "hasFailed"
  from activity
  where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since, missing_asked)
    and start_time >= coalesce($cutoff::timestamptz, '-infinity') and (detail_failed_at is null
@@ -10,7 +10,7 @@
  order by start_time desc, id desc
  limit 1)
 union all
-(select external_activity_id, coalesce((summary ->> 'start_date')::timestamptz, start_time), missing_since is not null, true
+(select external_activity_id, summary ->> 'start_date', start_time, missing_since is not null, true
  from activity
  where athlete_id = $athleteId and provider = $vendor and detail_is_owed(detailed_at, detail_stale, missing_since, missing_asked)
    and start_time >= coalesce($cutoff::timestamptz, '-infinity') and detail_failed_at >= $began and detail_failures < 2

@@ -93,8 +93,13 @@ export class OwedFetches {
 
   /** The next detail to fetch, newest first. */
   async detail(athleteId: string, vendor: 'strava', bounds: OwedBounds): Promise<OwedDetail | undefined> {
-    const [owed] = await this.#database.query<OwedDetail>(sql.detail({ athleteId, vendor, ...bounds }))
-    return owed
+    type Row = OwedDetail & { readonly listed: string | null }
+    const [row] = await this.#database.query<Row>(sql.detail({ athleteId, vendor, ...bounds }))
+    if (row === undefined) return undefined
+    const { listed, start, ...owed } = row
+    // Read here and not in SQL: a date that PostgreSQL does not take must not keep the others from being found.
+    const listedAt = Date.parse(listed ?? '')
+    return { ...owed, start: Number.isNaN(listedAt) ? start : new Date(listedAt) }
   }
 
   /** The next activity whose photos were not fetched, or not since their number changed; newest first. */

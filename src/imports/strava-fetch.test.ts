@@ -164,6 +164,11 @@ describe('a doubted activity', () => {
   for (const row of rows) promise(row)
 })
 
+test('a doubted activity of a watch without a time is looked for from the beginning of time', () => {
+  const state = owes({}, { doubted: { externalId: '7', start: 0 } })
+  assert.match(lineOf(stepOf(state)), /before=86400&after=0&/)
+})
+
 describe('the photos of an activity', () => {
   const photos = [{ unique_id: 'a' }, { unique_id: 'b' }]
   const once = { write: failed('photos', false) }

@@ -72,6 +72,7 @@ describe('the list', () => {
     [{ before: 500 }, `live ${LIST}?before=500&page=1&per_page=200`],
     [{ before: 500, page: 3 }, `live ${LIST}?before=500&page=3&per_page=200`],
     [{ page: 2 }, `live ${LIST}?page=2&per_page=200`],
+    [{ before: -86_400 }, `live ${LIST}?before=0&page=1&per_page=200`],
   ]
   for (const [cursor, line] of requests) {
     test(`${JSON.stringify(cursor)} is requested by ${line}`, () => assert.equal(lineOf(stepOf(stravaState({ cursor }))), line))

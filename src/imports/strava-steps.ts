@@ -143,13 +143,16 @@ function listing(state: StravaState, endpoints: StravaEndpoints): StravaStep {
   const { before, page } = state.cursor
   const request = endpoints.activityList({
     perPage: STRAVA_PER_PAGE_MAX,
-    ...(before !== undefined && { beforeSeconds: before }),
+    ...(before !== undefined && { beforeSeconds: fromEpoch(before) }),
     ...(page > 1 && { page }),
   })
   return asking(request, 'live', answer =>
     answer.kind === 'value' ? listed(state, answer.value) : stuck(state, answer, 'the list of activities'),
   )
 }
+
+/** A watch without a time dates its activities to 1970 or before; the vendor takes no such bound. */
+const fromEpoch = (seconds: number): number => Math.max(0, seconds)
 
 const startOf = ({ start_date }: StravaActivity): number => secondsOf(Date.parse(start_date))
 
@@ -213,7 +216,11 @@ function detailed(state: StravaState, owed: OwedDetail, answer: Answer<StravaAct
 function doubting(state: StravaState, { externalId, start }: Doubted, endpoints: StravaEndpoints): StravaStep {
   const cursor = { ...state.cursor, doubted: undefined }
   const owed = { externalId, hasFailed: true }
-  const around = { beforeSeconds: start + AROUND_SECONDS, afterSeconds: start - AROUND_SECONDS, perPage: STRAVA_PER_PAGE_MAX }
+  const around = {
+    beforeSeconds: fromEpoch(start + AROUND_SECONDS),
+    afterSeconds: fromEpoch(start - AROUND_SECONDS),
+    perPage: STRAVA_PER_PAGE_MAX,
+  }
   return asking(endpoints.activityList(around), 'backfill', answer => {
     if (answer.kind === 'broken' || answer.kind === 'trouble') return without({ ...state, cursor }, 'detail', owed, answer)
     const shown = answer.kind === 'value' ? [...answer.value.items, ...answer.value.broken].map(({ id }) => id) : [externalId]

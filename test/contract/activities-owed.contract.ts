@@ -108,6 +108,37 @@ export function activitiesOwedContract(name: string, open: () => Promise<Databas
       assert.equal(await owed(), before + detailed.size)
     })
 
+    test('an activity is looked for when the list says it began; an odd date keeps no other from being found', async () => {
+      const athleteId = await fixture.athlete()
+      const [said] = real.details
+      assert(said)
+      const odd = { id: 'early', start_date: '0000-01-01T00:00:00+14:00' }
+      await fixture.list(athleteId, [said, odd])
+      const late = new Date(Date.parse(said.start_date) + 5_000).toISOString()
+      await fixture.detail(athleteId, [{ ...said, start_date: late }])
+      await fixture.list(athleteId, [{ ...said, name: 'Renamed' }])
+      const began = await fixture.later()
+      const bounds = { began, retryBefore: began, backoff: '0', cutoff: undefined }
+      const owed = await fixture.activities.owed.detail(athleteId, 'strava', bounds)
+      assert.deepEqual([owed?.externalId, owed?.start], [said.id, new Date(said.start_date)])
+      assert.deepEqual(await fixture.owed(athleteId, 'detail'), [said.id, 'early'])
+    })
+
+    test('a process whose clock is behind asks no more often for what fails', async () => {
+      const athleteId = await fixture.athlete()
+      await fixture.list(athleteId, real.summaries.slice(0, 1))
+      const began = new Date((await fixture.later()).getTime() + 120_000)
+      const bounds = { began, retryBefore: began, backoff: '0', cutoff: undefined }
+      let asked = 0
+      for (; asked < 9; asked++) {
+        const owed = await fixture.activities.owed.detail(athleteId, 'strava', bounds)
+        if (owed === undefined) break
+        const failure = { what: 'detail', externalId: owed.externalId, began, isFinal: false } as const
+        await fixture.database.transaction(tx => fixture.activities.owed.failed(tx, athleteId, 'strava', failure))
+      }
+      assert.equal(asked, 2)
+    })
+
     test('what is owed is found by its indexes', async () => {
       const mine = "athlete_id = '00000000-0000-7000-8000-000000000000' and provider = 'strava'"
       const newest = 'order by start_time desc, id desc limit 1'

@@ -104,7 +104,8 @@ export function importsRefreshContract(name: string, open: () => Promise<Databas
         }))
     }
 
-    test('who walks through years of activities takes a tenth of the day’s budget', async () => {
+    /** Twelve activities of two days ago, and six refreshes a day: a tenth of 57. */
+    const walking = async (walk: (the: ImportWorld, openAll: () => Promise<void>) => Promise<void>): Promise<void> => {
       const the = await world({ activities: 12, limits: { read: [100, 60], overall: [200, 120] } })
       await the.run(async () => {
         const process = await synced(the)
@@ -112,36 +113,42 @@ export function importsRefreshContract(name: string, open: () => Promise<Databas
         await process.imports.refreshing.start()
         await the.clock.sleep(2 * DAY_MS)
         const rows = await the.database.query<{ id: string }>('select id from activity')
-        for (const { id } of rows) await process.imports.refreshed(the.athleteId, id)
-        // A tenth of 57.
-        assert.equal(the.requests(DETAIL).length, 6)
-        await the.clock.sleep(DAY_MS + MINUTE_MS)
-        for (const { id } of rows) await process.imports.refreshed(the.athleteId, id)
-        assert.equal(the.requests(DETAIL).length, 12)
+        await walk(the, async () => {
+          for (const { id } of rows) await process.imports.refreshed(the.athleteId, id)
+        })
         await process.imports.refreshing.stop()
       })
-    })
+    }
 
-    test('what could not be sent takes nothing of that tenth', async () => {
-      const the = await world({ activities: 12, limits: { read: [100, 60], overall: [200, 120] } })
-      await the.run(async () => {
-        const process = await synced(the)
-        await process.stop()
-        await process.imports.refreshing.start()
-        await the.clock.sleep(2 * DAY_MS)
-        const rows = await the.database.query<{ id: string }>('select id from activity')
-        const openAll = async (): Promise<void> => {
-          for (const { id } of rows) await process.imports.refreshed(the.athleteId, id)
-        }
+    test('who walks through years of activities takes a tenth of the day’s budget', () =>
+      walking(async (the, openAll) => {
+        await openAll()
+        assert.equal(the.requests(DETAIL).length, 6)
+        await the.clock.sleep(DAY_MS + MINUTE_MS)
+        await openAll()
+        assert.equal(the.requests(DETAIL).length, 12)
+      }))
+
+    test('what could not be sent takes nothing of that tenth', () =>
+      walking(async (the, openAll) => {
         await the.database.query("update connection set status = 'needs_reauth'")
         await openAll()
         await the.database.query("update connection set status = 'active'")
         await the.clock.sleep(HOUR_MS)
         await openAll()
         assert.equal(the.requests(DETAIL).length, 6)
-        await process.imports.refreshing.stop()
-      })
-    })
+      }))
+
+    test('a vendor that fails all day is not asked for more than that tenth either', () =>
+      walking(async (the, openAll) => {
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: '5xx', route: 'GET /api/v3/activities/{id}' }])
+        for (let hour = 0; hour < 20; hour++) {
+          await openAll()
+          await the.clock.sleep(HOUR_MS)
+        }
+        // The last call may have been tried once more in place.
+        assert(the.requests(DETAIL).length <= 7, `${the.requests(DETAIL).length} calls`)
+      }))
 
     test('what is past its retention is not asked for', async () => {
       const the = await world({ activities: 0, retentionDays: 7 })
