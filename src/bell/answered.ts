@@ -14,3 +14,12 @@ export async function answered(bell: string, clock: Clock, answer: () => Promise
   tell('paceline:bell', { bell, outcome, durationMs: clock.now() - startedAt })
   return outcome
 }
+
+const RETRIES = 10
+const RETRY_MS = 1_000
+const RETRY_MAX_MS = 60_000
+
+/** How long a ring waits that failed so many times in a row; undefined: it is given up. */
+export function retryMs(failures: number): number | undefined {
+  return failures > RETRIES ? undefined : Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MAX_MS)
+}

@@ -1,12 +1,8 @@
 // The bell in memory, for simulations. It rings on any clock, also a virtual one; its rings end with the process.
 import type { Clock } from '../kernel/clock.ts'
 import { service } from '../kernel/service.ts'
-import { answered } from './answered.ts'
+import { answered, retryMs } from './answered.ts'
 import type { Answer, Bell } from './bell.ts'
-
-const RETRY_MS = 1_000
-const RETRY_MAX_MS = 60_000
-const RETRIES = 10
 
 interface Waiting {
   readonly at: number
@@ -70,8 +66,8 @@ export class VirtualBell implements Bell {
       if (!(await this.#cameDue(next))) continue
       this.#waiting.delete(id)
       failures = (await answerNow()) === 'done' ? 0 : failures + 1
-      if (failures > 0 && failures <= RETRIES)
-        this.#expect(id, this.#clock.now() + Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MAX_MS))
+      const waitMs = failures > 0 ? retryMs(failures) : undefined
+      if (waitMs !== undefined) this.#expect(id, this.#clock.now() + waitMs)
     }
     this.#active.delete(id)
   }

@@ -1,5 +1,5 @@
 // A schedule is a bell that rings itself again: the next time is set before the work is done, so that a failing run does not
-// end the schedule. It runs on the clock it is given, which pg-boss's own cron (the database's real time) cannot.
+// end the schedule. It runs on the clock it is given.
 import { CronExpressionParser } from 'cron-parser'
 import type { Clock } from '../kernel/clock.ts'
 import type { Bell } from './bell.ts'

@@ -1,7 +1,7 @@
 // A process that dies while it answers a ring: the ring comes again to whoever runs next.
 import { test } from 'node:test'
 import assert from 'node:assert/strict'
-import { BossBell } from '../../src/bell/bell.ts'
+import { RowBell } from '../../src/bell/bell.ts'
 import type { Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { startProgram } from '../programs/child.ts'
@@ -13,7 +13,7 @@ export function killedRingContract(name: string, store: () => Promise<{ address:
     assert.equal(await ringer.line(), 'someone')
     await ringer.kill()
     const database = await open()
-    const bell = new BossBell(database, new SystemClock())
+    const bell = new RowBell(database, new SystemClock())
     const answered = new Promise<string>(resolve => {
       bell.answer('door', key => Promise.resolve(resolve(key)))
     })

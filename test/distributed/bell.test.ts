@@ -1,8 +1,9 @@
 import { after } from 'node:test'
-import { openPostgres } from '../../src/db/db.ts'
+import { migrate, openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { bellContract } from '../contract/bell.contract.ts'
-import { bossUnderTest } from '../contract/boss-under-test.ts'
+import { rowBellContract } from '../contract/bell-rows.contract.ts'
+import { rowsUnderTest } from '../contract/rows-under-test.ts'
 import { killedRingContract } from '../contract/bell-kill.contract.ts'
 import { freshDatabase } from './fresh-database.ts'
 
@@ -11,9 +12,21 @@ after(() => fresh.drop())
 
 const clock = new SystemClock()
 
-bellContract('pg-boss on postgres', async () => bossUnderTest(await openPostgres({ url: await fresh.url(), clock }), clock))
-
-killedRingContract('pg-boss on postgres', async () => {
+async function migratedUrl(): Promise<string> {
   const url = await fresh.url()
+  const database = await openPostgres({ url, clock })
+  await migrate(database)
+  await database.close()
+  return url
+}
+
+const openFresh = async (): Promise<Database> => await openPostgres({ url: await migratedUrl(), clock })
+
+bellContract('rows on postgres', async () => rowsUnderTest(await openFresh(), clock))
+
+rowBellContract('postgres', openFresh)
+
+killedRingContract('rows on postgres', async () => {
+  const url = await migratedUrl()
   return { address: url, open: () => openPostgres({ url, clock: new SystemClock() }) }
 })

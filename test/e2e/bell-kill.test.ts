@@ -8,7 +8,7 @@ after(() => {
   folder.remove()
 })
 
-killedRingContract('pg-boss on pglite', async () => {
+killedRingContract('rows on pglite', async () => {
   await prepareFolder(folder.path)
   return { address: folder.path, open: () => openPglite({ folder: folder.path }) }
 })
