@@ -15,11 +15,11 @@ const detail = strava.endpoints.activityDetail('7')
 const update = { ...detail, idempotent: false }
 
 /** A permit source that writes down what became of each permit. */
+const SPENT = { pool: 'read', window: '15min', cause: 'limit', resetAt: 900_000 } as const
 function ledger(refuseAfter = Number.POSITIVE_INFINITY): { permits: PermitSource; entries: string[] } {
   const entries: string[] = []
   const permits: PermitSource = () => {
-    if (entries.length >= refuseAfter)
-      return Promise.resolve({ outcome: 'refused', pool: 'read', window: '15min', cause: 'limit', resetAt: 900_000 })
+    if (entries.length >= refuseAfter) return Promise.resolve({ outcome: 'refused', ...SPENT })
     const at = entries.push('taken') - 1
     const become = (what: string): Promise<void> => {
       entries[at] = what
@@ -90,6 +90,11 @@ describe('one call', () => {
       answer(401, '{"message":"Authorization Error","errors":[{"resource":"Athlete","field":"access_token","code":"invalid"}]}'),
       'unauthorised',
     ],
+    [
+      'an application that is switched off',
+      answer(403, '{"message":"Forbidden","errors":[{"resource":"Application","field":"Status","code":"Inactive"}]}'),
+      'inactive',
+    ],
     ['nothing there', answer(404), 'absent'],
     ['a refusal', answer(400), 'rejected'],
     ['nonsense', answer(200, '<html>'), 'malformed'],
@@ -136,7 +141,7 @@ describe('one call', () => {
 
   test('without a permit nothing is sent, neither at first nor again', async () => {
     const none = await tried(detail, [], 0)
-    assert.deepEqual(none.outcome, { outcome: 'no_permit', retryAt: 900_000 })
+    assert.deepEqual(none.outcome, { outcome: 'no_permit', refusal: SPENT })
     const once = await tried(detail, [answer(500)], 1)
     assert.deepEqual([once.outcome.outcome, once.asked], ['no_permit', 1])
   })
@@ -196,7 +201,7 @@ describe('permits and slots', () => {
       permits: () => Promise.resolve(refused(60_000)),
     })
     const outcome = await clock.runUntil(calls.call(detail, { callClass: 'backfill' }))
-    assert.deepEqual([outcome, clock.now()], [{ outcome: 'no_permit', retryAt: 60_000 }, 0])
+    assert.deepEqual([outcome.outcome === 'no_permit' && outcome.refusal?.resetAt, clock.now()], [60_000, 0])
   })
 
   test('an answer is not lost because its permit could not be settled', async () => {
@@ -319,7 +324,7 @@ describe('cancelling', () => {
     const outcome = await calls.call(update, { callClass: 'live', totalMs: 30 })
     held.resolve()
     await holding
-    assert(outcome.outcome === 'no_permit' && outcome.retryAt !== undefined)
+    assert(outcome.outcome === 'no_permit' && outcome.refusal !== undefined)
     assert.deepEqual(entries, [])
   })
 
@@ -339,7 +344,18 @@ describe('cancelling', () => {
   })
 })
 
-const OUTCOMES = ['ok', 'rate_limited', 'unauthorised', 'forbidden', 'absent', 'rejected', 'transient', 'timeout', 'malformed']
+const OUTCOMES = [
+  'ok',
+  'rate_limited',
+  'unauthorised',
+  'forbidden',
+  'inactive',
+  'absent',
+  'rejected',
+  'transient',
+  'timeout',
+  'malformed',
+]
 
 /** One request of every kind that each vendor has an answer for. */
 const everyRequest = (): VendorRequest<unknown>[] => {

@@ -3,18 +3,28 @@
 // token it carries is accounts'. Laws:
 // - every attempt has a permit before it leaves; an attempt that never left gives it back, one with an unknown outcome has spent it;
 // - a permit that comes within seconds is waited for, without blocking a slot; a call that gets no slot in its total time ends as `no_permit`;
+// - backfill that hangs delays no live call, and a token call waits for nobody;
 // - an answer of the vendor is an outcome, never an exception; only the caller's own cancelling rejects, with its reason;
 // - one retry, jittered, for `transient` and `timeout` on idempotent requests; a vendor's 429 is never retried in place;
 // - a redirect to another host is refused: the token would go there too.
 import type { Clock } from '../kernel/clock.ts'
 import { between, type Random } from '../kernel/random.ts'
 import { tell } from '../kernel/channels.ts'
-import { judge, rateReport, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
+import { judge, rateReport, vendors, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
 import type { CallOutcome } from './outcome.ts'
-import type { BackfillRank, CallClass, Permit, PermitAnswer, PermitSource, Spent } from '../quota/quota.ts'
-import type { Slots } from '../kernel/slots.ts'
+import {
+  shortestOf,
+  type CallClass,
+  type Permit,
+  type PermitAnswer,
+  type PermitSource,
+  type Refusal,
+  type Spent,
+} from '../quota/quota.ts'
+import type { CallSlots } from './call-slots.ts'
 import { send, type WireResult, type Fetch } from './wire.ts'
 
+export { callSlots, type CallSlots } from './call-slots.ts'
 export type { CallOutcome } from './outcome.ts'
 export type { Fetch } from './wire.ts'
 
@@ -23,14 +33,11 @@ export interface CallsParts {
   readonly clock: Clock
   readonly random: Random
   readonly permits: PermitSource
-  /** Simultaneous calls, by vendor. */
-  readonly slots: (vendor: VendorName) => Slots
+  readonly slots: CallSlots
 }
 
 export interface CallOptions {
   readonly callClass: CallClass
-  /** Within an athlete's backfill the lower goes first. */
-  readonly rank?: BackfillRank
   readonly athleteId?: string
   /** Cancelling it cancels the call. */
   readonly signal?: AbortSignal
@@ -51,7 +58,7 @@ const TOTAL_MS = 40_000
 /** The largest honest answer is Garmin's activity details; streams are some hundred kilobytes. */
 const MAX_BYTES = 110 * 1024 * 1024
 const RETRY_MS = { from: 250, to: 1_000 }
-/** A refusal that ends this soon (a window's edge, another athlete's turn) is waited for. Real time, like the deadlines. */
+/** A refusal that ends this soon (a window's edge, a call that goes before) is waited for. Real time, like the deadlines. */
 const PATIENCE_MS = 10_000
 /** When to ask again after a call that got no slot in its total time (real time). */
 const NO_TURN_MS = 1_000
@@ -80,26 +87,37 @@ export class Calls {
   }
 
   async #attempt<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
-    const { clock, slots } = this.#parts
+    const { clock } = this.#parts
     const waiting = either(total, options.signal)
     const until = clock.now() + PATIENCE_MS * clock.speed
     try {
       for (;;) {
-        const outcome = await slots(request.vendor).use(() => this.#permitted(request, options, total), waiting)
-        if (outcome.outcome !== 'no_permit' || outcome.retryAt === undefined || outcome.retryAt > until) return outcome
-        await clock.sleep(outcome.retryAt - clock.now(), waiting)
+        const outcome = await this.#inSlot(request, options, waiting, () => this.#permitted(request, options, total))
+        if (outcome.outcome !== 'no_permit' || outcome.refusal === undefined || outcome.refusal.resetAt > until) return outcome
+        await clock.sleep(outcome.refusal.resetAt - clock.now(), waiting)
       }
     } catch (error) {
       options.signal?.throwIfAborted()
-      if (total.aborted) return this.#noTurn()
+      if (total.aborted) return this.#noTurn(request, NO_TURN_MS)
       throw error
     }
   }
 
+  /** A call that costs nothing, for a token, waits for nobody: whoever needs it may hold up an athlete, or a whole consent. */
+  async #inSlot<T>(
+    { vendor, cost }: VendorRequest<unknown>,
+    { callClass }: CallOptions,
+    waiting: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    return cost.length === 0 ? await work() : await this.#parts.slots(vendor, callClass).use(work, waiting)
+  }
+
   /** The wait was in our own queue: nothing was sent, and nothing is known of the vendor. */
-  #noTurn(): CallOutcome<never> {
+  #noTurn({ vendor, cost }: VendorRequest<unknown>, waitMs: number): CallOutcome<never> {
     const { clock } = this.#parts
-    return { outcome: 'no_permit', retryAt: clock.now() + NO_TURN_MS * clock.speed }
+    const which = shortestOf(vendors[vendor].facts, cost[0]?.pool)
+    return { outcome: 'no_permit', refusal: { ...which, cause: 'yield', resetAt: clock.now() + waitMs * clock.speed } }
   }
 
   async #permitted<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
@@ -110,10 +128,9 @@ export class Calls {
       cost,
       callClass: options.callClass,
       athleteId: options.athleteId,
-      ...(options.rank !== undefined && { rank: options.rank }),
     })
-    if (answer.outcome === 'refused') return { outcome: 'no_permit', retryAt: answer.resetAt }
-    if (answer.outcome === 'unavailable') return { outcome: 'no_permit', retryAt: undefined }
+    if (answer.outcome === 'refused') return { outcome: 'no_permit', refusal: refusalIn(answer) }
+    if (answer.outcome === 'unavailable') return { outcome: 'no_permit', refusal: undefined }
     return await this.#spend(request, options, total, answer)
   }
 
@@ -128,12 +145,12 @@ export class Calls {
     if (options.signal?.aborted || total.aborted) {
       await permit.giveBack()
       options.signal?.throwIfAborted()
-      return this.#noTurn()
+      return this.#noTurn(request, NO_TURN_MS)
     }
     if (!(await isConfirmed(options, granted))) return { outcome: 'withdrawn' }
     if (clock.now() >= permit.sendBefore) {
       await permit.giveBack()
-      return { outcome: 'no_permit', retryAt: clock.now() }
+      return this.#noTurn(request, 0)
     }
     const startedAt = clock.now()
     const patience = AbortSignal.any([clock.deadline(options.attemptMs ?? ATTEMPT_MS), either(total, options.signal)])
@@ -153,6 +170,8 @@ export class Calls {
     return outcome
   }
 }
+
+const refusalIn = ({ pool, window, cause, resetAt }: Refusal): Refusal => ({ pool, window, cause, resetAt })
 
 /** When it answers false, or throws, the permit goes back. */
 async function isConfirmed({ confirm }: CallOptions, { permit, remaining }: Granted): Promise<boolean> {
