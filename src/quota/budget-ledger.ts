@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { SINGLE_FILE_MS, type Budget, type Settled, type Settlement, type Taken, type Ticket } from './budget.ts'
-import { counterKey, type Meter } from './meters.ts'
+import { counterKey, windowIdAt, type Meter } from './meters.ts'
 import type { PermitNeed } from './permit.ts'
 import type { Counter, Plan } from './plan.ts'
 import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
@@ -14,6 +14,7 @@ const sql = loadQueries(new URL('ledger.sql', import.meta.url), {
   end: ['id', 'vendor', 'answeredAt', 'outcome', 'status', 'moves'],
   swapLearned: ['vendor', 'from', 'to'],
   learned: ['vendor'],
+  counted: ['pools', 'scopes', 'windows', 'since', 'vendor'],
   windows: ['vendor', 'since'],
   callsSince: ['vendor', 'endpoint', 'callClass', 'since'],
   refusals: ['vendor', 'endpoint', 'since'],
@@ -29,12 +30,27 @@ export interface Counted {
   readonly held: number
 }
 
+interface WindowRow {
+  readonly pool: string
+  readonly scope: string
+  readonly window_name: string
+  readonly starts_at: Date
+  readonly used: number
+  readonly held: number
+}
+
 interface Move {
   readonly counter: Counter
   readonly usedBy: number
   readonly heldBy: number
   readonly least: number
 }
+
+const countedOf = ({ window_name: window, starts_at: startsAt, ...row }: WindowRow): Counted => ({
+  ...row,
+  window,
+  startsAt: startsAt.getTime(),
+})
 
 const startOf = ({ windowMs }: Meter, windowId: number): string => new Date(windowId * windowMs).toISOString()
 const move = (counter: Move['counter'], change: Partial<Move>): Move => ({ counter, usedBy: 0, heldBy: 0, least: 0, ...change })
@@ -105,17 +121,21 @@ export class LedgerBudget implements Budget {
     return this.#heard(vendor, row?.learned ?? writeLearned(NOTHING_LEARNED, 0))
   }
 
-  /** The counters of windows that began at or after `since`. */
+  /** The counters of these meters of the vendor in the window of `now`, the one before it and the one after it. */
+  async counted(vendor: VendorName, meters: readonly Meter[], now: number): Promise<Counted[]> {
+    const query = sql.counted({
+      vendor,
+      pools: meters.map(({ pool }) => pool),
+      scopes: meters.map(({ scope }) => scope),
+      windows: meters.map(({ window }) => window),
+      since: meters.map(meter => startOf(meter, windowIdAt(meter, now) - 1)),
+    })
+    return (await this.#database.query<WindowRow>(query)).map(countedOf)
+  }
+
+  /** All counters of windows that began at or after `since`, every token's included. */
   async windows(vendor: VendorName, since: number): Promise<Counted[]> {
-    const rows = await this.#database.query<{
-      pool: string
-      scope: string
-      window_name: string
-      starts_at: Date
-      used: number
-      held: number
-    }>(sql.windows({ vendor, since: new Date(since) }))
-    return rows.map(({ window_name: window, starts_at: startsAt, ...row }) => ({ ...row, window, startsAt: startsAt.getTime() }))
+    return (await this.#database.query<WindowRow>(sql.windows({ vendor, since: new Date(since) }))).map(countedOf)
   }
 
   async callsSince(

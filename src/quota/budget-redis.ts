@@ -212,7 +212,7 @@ export class RedisBudget implements Budget {
   async #refill(vendor: VendorName): Promise<string> {
     const { ledger, redis } = this.#parts
     const learned = await ledger.current(vendor)
-    const counts = this.#counters(vendor, await ledger.windows(vendor, this.now() - TTL_MS))
+    const counts = this.#counters(vendor, await ledger.windows(vendor, this.now() - 2 * longestMs(vendor)))
     await redis.run(scripts.rebuild, [learnedKey(vendor), ...counts.keys()], [this.#signed(learned), TTL_MS, ...counts.values()])
     this.#doubted.delete(vendor)
     this.#learned.set(vendor, learned)
@@ -256,6 +256,10 @@ export class RedisBudget implements Budget {
     }
   }
 }
+
+/** The vendor's longest window: with the one before it, all that can still count. */
+const longestMs = (vendor: VendorName): number =>
+  Math.max(...vendors[vendor].facts.pools.flatMap(({ windows }) => windows.map(({ seconds }) => seconds * 1_000)))
 
 const learnedKey = (vendor: VendorName): string => `{${vendor}}:rate:learned`
 const busyKey = (vendor: VendorName): string => `{${vendor}}:rate:busy`

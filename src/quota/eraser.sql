@@ -1,16 +1,12 @@
 -- name: api_requests
 -- The call stays, because the quota that it spent stays spent.
 update api_requests set athlete_id = null
-where athlete_id = $athleteId and vendor = $vendor and ($before::timestamptz is null or requested_at < $before);
-
--- name: quota_turn
-delete from quota_turn
-where athlete_id = $athleteId and vendor = $vendor and ($before::timestamptz is null or present_until < $before);
+where athlete_id = $athleteId and vendor = $vendor and $before::timestamptz is null;
 
 -- name: quota_window
 -- A token's own counters name the athlete. The present window of each stays until it is over: connecting again buys no new quota.
 delete from quota_window w
-where w.scope = $athleteId::text and w.vendor = $vendor and ($before::timestamptz is null or w.starts_at < $before)
+where w.scope = $athleteId::text and w.vendor = $vendor and $before::timestamptz is null
   and exists (
     select from quota_window newer
     where newer.vendor = w.vendor and newer.scope = w.scope and newer.pool = w.pool and newer.window_name = w.window_name

@@ -1,8 +1,9 @@
 -- name: callTimes
--- How long the last calls took, and how unlike each other they were.
-select avg(ms) as mean, coalesce(stddev_samp(ms), 0) as spread
+-- How long the last calls took, how unlike each other they were, and how many of them were of which class.
+select avg(ms) as mean, coalesce(stddev_samp(ms), 0) as spread,
+  count(*) filter (where call_class = 'live') as live, count(*) filter (where call_class = 'backfill') as backfill
 from (
-  select (extract(epoch from settled_at - requested_at) * 1000)::float8 as ms
+  select call_class, (extract(epoch from settled_at - requested_at) * 1000)::float8 as ms
   from api_requests where vendor = $vendor and settled_at is not null
   order by requested_at desc limit 200
 ) as recent

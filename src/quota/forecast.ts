@@ -1,121 +1,89 @@
 // When an athlete's backfill will be done. It follows the rules of the permits: it walks from window to window and counts what backfill
-// may take in each. Future live calls, and athletes who have not begun yet, are unknown and not part of it.
+// may take in each. Live calls are presumed to go on as they did beside the last calls; athletes who have not begun yet are unknown. Its cost grows neither with
+// the number of athletes nor with how far off the end is.
+import { DAY_MS } from '../kernel/durations.ts'
 import { loadQueries, type Queryable } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
-import { spareOf, windowIdAt, type Meter } from './meters.ts'
-import { paceMs } from './pace.ts'
-import type { PermitNeed } from './permit.ts'
-import { refusedBy, type Counter } from './plan.ts'
-import type { MeterState } from './state.ts'
+import { Walk, type CallTimes, type Gait } from './walk.ts'
 
 const sql = loadQueries(new URL('forecast.sql', import.meta.url), {
   callTimes: ['vendor'],
 })
 
-interface CallTimes {
-  /** The mean time of a call and its standard deviation. The deviation matters because athletes who take turns wait for one another. */
-  readonly callMs: number
-  readonly spreadMs: number
+/** As many athletes of whom each owes as many calls. */
+export interface Owed {
+  readonly owed: number
+  readonly athletes: number
 }
 
 export interface Backlog {
   /** Calls that the athlete's backfill still needs. */
   readonly mine: number
-  /** The same for every other athlete who backfills from the same quota. */
-  readonly others?: readonly number[]
+  /** What the other athletes need who backfill from the same quota. Many groups are made fewer with callsBucket. */
+  readonly others?: readonly Owed[]
   readonly paced?: boolean
   /** How long a call takes; measured when not given. */
   readonly callMs?: number
+  /** How many of this vendor's backfill calls run at the same time, over all processes; as many as athletes when not given. */
+  readonly atOnce?: number | undefined
 }
 
-export interface Outlook extends Required<Backlog>, CallTimes {
-  /** The state of every meter that such a call is counted in. */
-  readonly states: readonly MeterState[]
+export interface Outlook extends Gait {
   readonly now: number
+  readonly mine: number
+  readonly others: readonly Owed[]
 }
 
+/** With fewer backfill calls nothing can be said about the live ones beside them. */
+const KNOWN_BY = 20
 /** Used as long as no call was measured. */
 const UNKNOWN_CALL_MS = 500
 
-export async function callTimes(database: Queryable, vendor: VendorName): Promise<CallTimes> {
-  const [row] = await database.query<{ mean: number | null; spread: number }>(sql.callTimes({ vendor }))
-  return { callMs: row?.mean ?? UNKNOWN_CALL_MS, spreadMs: row?.spread ?? 0 }
+export async function callTimes(database: Queryable, vendor: VendorName): Promise<CallTimes & { readonly liveShare: number }> {
+  type Row = { mean: number | null; spread: number; live: number; backfill: number }
+  const [row] = await database.query<Row>(sql.callTimes({ vendor }))
+  const isKnown = row !== undefined && row.backfill >= KNOWN_BY
+  return {
+    callMs: row?.mean ?? UNKNOWN_CALL_MS,
+    spreadMs: row?.spread ?? 0,
+    liveShare: isKnown ? Math.min(1, row.live / row.backfill) : 0,
+  }
 }
 
-/** When the athlete's last call will be answered; Infinity where the limits allow no call at all. */
-export function forecast(outlook: Outlook): number {
-  const { states, now, mine, callMs, paced } = outlook
+/** What all of them need when so many live calls go beside each of theirs. */
+export const besideLive = ({ mine, others }: Pick<Outlook, 'mine' | 'others'>, liveShare: number) => ({
+  mine: Math.round(mine * (1 + liveShare)),
+  others: others.map(({ owed, athletes }) => ({ owed: Math.round(owed * (1 + liveShare)), athletes })),
+})
+
+/** Nobody can say today what the limits, and the other athletes, will be then. */
+const FARTHEST_MS = 366 * DAY_MS
+
+/** When the athlete's last call will be answered; undefined where the limits allow no call at all, or none within a year. */
+export function forecast(outlook: Outlook): number | undefined {
+  const { states, now, mine } = outlook
   if (mine <= 0) return now
-  if (states.some(({ allowed }) => allowed < 1)) return Number.POSITIVE_INFINITY
-  const tallies = states.map(state => new Tally(state, now))
-  let at = now
-  let everyMs = callMs
-  for (const { athletes, calls } of stretchesOf(outlook)) {
-    for (let left = calls; left > 0;) {
-      at = opensAt(tallies, at)
-      const room = roomAt(tallies, at)
-      if (room < 1) {
-        at = wakesAt(tallies, at)
-        continue
-      }
-      everyMs = everyMsAt(outlook, tallies, athletes, at)
-      // When several athletes pace themselves, the pace changes with every round.
-      const rounds = paced && athletes > 1 ? 1 : roundsUntilEdge(tallies, at, everyMs)
-      const sent = Math.min(left, room, rounds * athletes)
-      for (const tally of tallies) tally.used += sent
-      left -= sent
-      at += (sent / athletes) * everyMs
-    }
+  if (states.some(({ allowed }) => allowed < 1)) return undefined
+  const walk = new Walk(outlook, now)
+  const queue = new Queue(stretchesOf(outlook))
+  while (queue.all > 0) {
+    if (walk.beginsPeriod()) skipPeriods(walk, queue)
+    queue.take(walk.step(queue.athletes, queue.left))
   }
-  return Math.ceil(at - everyMs + callMs)
+  return walk.doneAt - now > FARTHEST_MS ? undefined : Math.ceil(walk.doneAt)
 }
 
-/** One meter's count during the walk; it starts at zero in each new window. */
-class Tally {
-  readonly meter: Meter
-  readonly allowed: number
-  readonly closedUntil: number
-  #windowId: number
-  used: number
-
-  constructor({ meter, allowed, used, closedUntil }: MeterState, now: number) {
-    this.meter = meter
-    this.allowed = allowed
-    this.closedUntil = closedUntil ?? now
-    this.#windowId = windowIdAt(meter, now)
-    this.used = used
-  }
-
-  /** What backfill may still take. `at` never goes backwards. */
-  roomAt(at: number): number {
-    const windowId = windowIdAt(this.meter, at)
-    if (windowId !== this.#windowId) this.used = 0
-    this.#windowId = windowId
-    return this.#capAt(at) - this.used
-  }
-
-  counterAt(at: number): Counter {
-    const { meter, allowed } = this
-    const windowId = windowIdAt(meter, at)
-    return { meter, windowId, units: 1, cap: this.#capAt(at), allowed, carriedFrom: undefined, holds: false }
-  }
-
-  /** The first instant from `at` on at which the meter is not closed and not near a window's edge. */
-  opensAt(at: number): number {
-    const { windowMs, guardMs } = this.meter
-    if (at < this.closedUntil) return this.closedUntil
-    const end = this.endAt(at)
-    if (at - (end - windowMs) < guardMs) return end - windowMs + guardMs
-    return guardMs > 0 && end - at <= guardMs ? end + guardMs : at
-  }
-
-  endAt(at: number): number {
-    return (windowIdAt(this.meter, at) + 1) * this.meter.windowMs
-  }
-
-  #capAt(at: number): number {
-    return this.allowed - spareOf(this.meter, this.allowed, 'backfill', at)
-  }
+/** Where the limits decide, a period allows the same whoever makes the calls; where the calls' own time does, only within a stretch. */
+function skipPeriods(walk: Walk, queue: Queue): void {
+  const found = walk.yieldOf(queue.athletes)
+  const calls = queue.callsWhile(athletes => {
+    const other = walk.yieldOf(athletes)
+    return other.calls === found.calls && other.ms === found.ms
+  })
+  // The last call is never skipped: when it is answered is what is asked for.
+  const periods = Math.floor((calls - 1) / found.calls)
+  queue.take(periods * found.calls)
+  walk.skip(periods, found)
 }
 
 interface Stretch {
@@ -126,53 +94,88 @@ interface Stretch {
 
 /** Athletes take turns, call by call: those with fewer calls finish sooner, and fewer athletes share what follows. */
 function stretchesOf({ mine, others }: Outlook): Stretch[] {
-  const ends = [...others.filter(owed => owed < mine).toSorted((one, other) => one - other), mine]
-  return ends.map((end, index) => {
-    const athletes = others.length + 1 - index
-    return { athletes, calls: (end - (ends[index - 1] ?? 0)) * athletes }
+  const sooner = fewOf(others.filter(({ owed }) => owed < mine)).filter(({ owed }) => owed < mine)
+  let athletes = others.reduce((sum, group) => sum + group.athletes, 1)
+  let before = 0
+  return [...sooner, { owed: mine, athletes: 1 }].map(group => {
+    const stretch = { athletes, calls: (group.owed - before) * athletes }
+    athletes -= group.athletes
+    before = group.owed
+    return stretch
   })
 }
 
-/** The next instant at which no meter is closed or near an edge. */
-function opensAt(tallies: readonly Tally[], from: number): number {
-  const at = tallies.reduce((latest, tally) => tally.opensAt(latest), from)
-  return at === from ? at : opensAt(tallies, at)
+const MOST_GROUPS = 200
+
+/** Groups by what they owe, least first: as they are where they are few, else in buckets. */
+function fewOf(groups: readonly Owed[]): Owed[] {
+  const exact = summed(groups)
+  return exact.length <= MOST_GROUPS ? exact : summed(exact.map(({ owed, athletes }) => ({ owed: callsBucket(owed), athletes })))
 }
 
-const roomAt = (tallies: readonly Tally[], at: number): number =>
-  tallies.reduce((least, tally) => Math.min(least, tally.roomAt(at)), Number.POSITIVE_INFINITY)
-
-/** When a worker that is refused at `at` may ask again. */
-function wakesAt(tallies: readonly Tally[], at: number): number {
-  const counters = tallies.map(tally => tally.counterAt(at))
-  const counts = tallies.map(({ used }) => used)
-  const plan = { need: SOME_BACKFILL, charges: [], counters, from: at, until: at, singleFile: false }
-  return Math.max(at + 1, refusedBy(plan, counts, at)?.resetAt ?? 0)
+function summed(groups: readonly Owed[]): Owed[] {
+  const athletes = new Map<number, number>()
+  for (const group of groups) athletes.set(group.owed, (athletes.get(group.owed) ?? 0) + group.athletes)
+  return [...athletes].map(([owed, count]) => ({ owed, athletes: count })).toSorted((one, other) => one.owed - other.owed)
 }
 
-/** Stands for any backfill call: only its class matters here. */
-const SOME_BACKFILL: PermitNeed = { vendor: 'strava', endpoint: '', cost: [], callClass: 'backfill', athleteId: undefined }
-
-/** The time from one round of calls to the next. */
-function everyMsAt(outlook: Outlook, tallies: readonly Tally[], athletes: number, at: number): number {
-  const round = roundMs(outlook, athletes)
-  if (!outlook.paced) return round
-  const paces = tallies
-    .filter(({ meter }) => meter.shortest)
-    .map(tally => paceMs({ secondsLeft: (tally.endAt(at) - at) / 1_000, budgetLeft: tally.roomAt(at) }))
-  return Math.max(round, ...paces)
-}
+const EXACT_BELOW = 50
 
 /**
- * An athlete starts a call only after all others have started theirs, so calls of different length make some athletes wait. With many
- * athletes and evenly spread times the wait is half of the deviation; this was found by simulation.
+ * A number of calls, rounded to one of few: exact below 50, else at most 2 % off. That makes 200 numbers up to 3,200 calls, and 25 more
+ * each time that doubles. In SQL, for `group by`:
+ * `(round(owed / step) * step)::integer`, where step is `power(2, floor(log(2, greatest(owed, 25) / 25.0)))`
  */
-function roundMs({ callMs, spreadMs }: CallTimes, athletes: number): number {
-  return callMs + (spreadMs / 2) * ((athletes - 1) / (athletes + 1))
+export function callsBucket(owed: number): number {
+  const half = EXACT_BELOW / 2
+  const step = 2 ** Math.floor(Math.log2(Math.max(owed, half) / half))
+  return Math.round(owed / step) * step
 }
 
-/** How many rounds can begin before the next edge. */
-function roundsUntilEdge(tallies: readonly Tally[], at: number, everyMs: number): number {
-  const edge = Math.min(...tallies.map(tally => tally.endAt(at) - tally.meter.guardMs))
-  return Math.max(1, Math.ceil((edge - at) / everyMs))
+/** Stretches, one after another, and what is left of them. */
+class Queue {
+  readonly #stretches: readonly Stretch[]
+  #index = 0
+  #left: number
+  #all: number
+
+  constructor(stretches: readonly Stretch[]) {
+    this.#stretches = stretches.filter(({ calls }) => calls > 0)
+    this.#left = this.#stretches[0]?.calls ?? 0
+    this.#all = stretches.reduce((sum, { calls }) => sum + calls, 0)
+  }
+
+  /** Calls left, of the present stretch and of all. */
+  get left(): number {
+    return this.#left
+  }
+
+  get all(): number {
+    return this.#all
+  }
+
+  /** How many athletes share the present stretch. */
+  get athletes(): number {
+    return this.#stretches[this.#index]?.athletes ?? 1
+  }
+
+  /** Calls left in this stretch and the alike ones after it. Athletes become fewer, so once a stretch is unlike, all later ones are. */
+  callsWhile(isAlike: (athletes: number) => boolean): number {
+    let [alike, unlike] = [this.#index, this.#stretches.length]
+    while (unlike - alike > 1) {
+      const middle = Math.floor((alike + unlike) / 2)
+      if (isAlike(this.#stretches[middle]?.athletes ?? 1)) alike = middle
+      else unlike = middle
+    }
+    return this.#stretches.slice(this.#index + 1, alike + 1).reduce((sum, { calls }) => sum + calls, this.#left)
+  }
+
+  take(calls: number): void {
+    this.#all -= calls
+    this.#left -= calls
+    while (this.#left <= 0 && this.#index < this.#stretches.length - 1) {
+      this.#index += 1
+      this.#left += this.#stretches[this.#index]?.calls ?? 0
+    }
+  }
 }

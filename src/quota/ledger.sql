@@ -11,9 +11,24 @@ update quota_learned set learned = $to where vendor = $vendor and learned = $fro
 -- name: learned
 select learned from quota_learned where vendor = $vendor
 
+-- name: counted
+-- The counters of these meters since then: the window before, the present one and the one after. Each meter is looked for by the primary
+-- key (the limit keeps the planner from joining with everything that a vendor has), so other tokens' counters are not touched.
+select w.pool, w.scope, w.window_name, w.starts_at, w.used, w.held
+from unnest($pools::text[], $scopes::text[], $windows::text[], $since::timestamptz[]) as m (pool, scope, window_name, since)
+cross join lateral (
+  select * from quota_window
+  where vendor = $vendor and scope = m.scope and pool = m.pool and window_name = m.window_name and starts_at >= m.since
+  order by starts_at limit 3
+) as w
+
 -- name: windows
--- The counters of the windows that began since then.
-select pool, scope, window_name, starts_at, used, held from quota_window where vendor = $vendor and starts_at >= $since
+-- Every counter of the windows that began since then: the application's by primary key, the tokens' by their own index.
+select pool, scope, window_name, starts_at, used, held
+from quota_window where vendor = $vendor and scope = 'app' and starts_at >= $since
+union all
+select pool, scope, window_name, starts_at, used, held
+from quota_window where vendor = $vendor and scope not in ('app', 'tokens') and starts_at >= $since
 
 -- name: callsSince
 select count(*) as count from api_requests

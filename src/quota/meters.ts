@@ -85,6 +85,12 @@ export function metersOf(facts: Facts, pool: Pool, athleteId: string | undefined
   })
 }
 
+/** All meters of the vendor: the application's, and one athlete's own where a pool counts by token. */
+export function allMetersOf(vendor: VendorName, athleteId: string | undefined, settings: QuotaSettings): Meter[] {
+  const { facts } = vendors[vendor]
+  return facts.pools.flatMap(pool => metersOf(facts, pool, athleteId, settings))
+}
+
 /** The vendor is the hash tag, so all of its keys share a slot. Its first pool is called global in the contract. */
 function keyOf(facts: Facts, pool: Pool, scope: string): string {
   if (scope !== APP) return `${pool.name}:${scope}`

@@ -29,7 +29,26 @@ where place <= $limit
 order by vendor, place
 
 -- name: pruneLedger
-delete from api_requests where requested_at < $before
+-- The index begins with the vendor, and quota_learned names every vendor that was ever asked for a permit.
+delete from api_requests where vendor = any (array(select vendor from quota_learned)) and requested_at < $before
 
 -- name: pruneWindows
-delete from quota_window where starts_at < $before
+delete from quota_window
+where vendor = any (array(select vendor from quota_learned)) and scope in ('app', 'tokens') and starts_at < $before
+
+-- name: pruneTokens
+-- What all tokens used together stays, as one counter for each window. Some at a time: there can be millions, and the embedded store does
+-- nothing else meanwhile.
+with pruned as (
+  delete from quota_window where ctid = any (array(
+    select ctid from quota_window
+    where vendor = any (array(select vendor from quota_learned)) and scope not in ('app', 'tokens') and starts_at < $before
+    limit $limit
+  ))
+  returning vendor, pool, window_name, starts_at, used
+), summed as (
+  insert into quota_window as w (vendor, scope, pool, window_name, starts_at, used)
+  select vendor, 'tokens', pool, window_name, starts_at, sum(used) from pruned group by vendor, pool, window_name, starts_at
+  on conflict (vendor, scope, pool, window_name, starts_at) do update set used = w.used + excluded.used
+)
+select count(*) as count from pruned

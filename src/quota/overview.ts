@@ -4,7 +4,7 @@ import { DAY_MS } from '../kernel/durations.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import { vendors, type Pool, type VendorName } from '../vendors/vendors.ts'
 import type { Counted, LedgerBudget } from './budget-ledger.ts'
-import type { Meter, QuotaSettings } from './meters.ts'
+import { allMetersOf, type Meter, type QuotaSettings } from './meters.ts'
 import type { CallClass, PermitNeed } from './permit.ts'
 import { planFor, refusedBy, type Counter, type Plan } from './plan.ts'
 import { statesOf, type MeterState } from './state.ts'
@@ -16,6 +16,7 @@ const sql = loadQueries(new URL('overview.sql', import.meta.url), {
   athletesSince: ['vendors', 'since', 'limit'],
   pruneLedger: ['before'],
   pruneWindows: ['before'],
+  pruneTokens: ['before', 'limit'],
 })
 
 export interface VendorState {
@@ -70,12 +71,16 @@ export interface QuotaGauge {
 
 /** How long the ledger is kept. */
 export const KEPT_DAYS = 35
+/** How long a token's own counters are kept: two of the longest window, so that a present and a previous one are always there. */
+const TOKENS_KEPT_MS = 2 * DAY_MS
+/** About 30 ms on the embedded store. */
+const PRUNED_AT_ONCE = 10_000
 /** The page shows who spends most, not everybody. */
 const MOST_ATHLETES = 200
 
 interface OverviewParts {
   readonly database: Database
-  readonly ledger: Pick<LedgerBudget, 'now' | 'current' | 'windows'>
+  readonly ledger: Pick<LedgerBudget, 'now' | 'current' | 'counted'>
   readonly settings: QuotaSettings
 }
 
@@ -89,7 +94,7 @@ export class Overview {
   /** The application's pools; with an athlete also those of their own token. */
   async vendorState(vendor: VendorName, athleteId?: string): Promise<VendorState> {
     const { settings } = this.#parts
-    const seen = await this.#look(vendor)
+    const seen = await this.#look(vendor, athleteId)
     const pools = vendors[vendor].facts.pools.filter(({ scope }) => scope === 'app' || athleteId !== undefined)
     const states = await statesOf(vendor, athleteId, seen, settings)
     const need = backfillOf(vendor, pools, athleteId)
@@ -149,32 +154,38 @@ export class Overview {
 
   async prune(): Promise<void> {
     const { database, ledger } = this.#parts
-    const before = new Date(ledger.now() - KEPT_DAYS * DAY_MS)
+    const now = ledger.now()
+    const before = new Date(now - KEPT_DAYS * DAY_MS)
     await database.query(sql.pruneLedger({ before }))
     await database.query(sql.pruneWindows({ before }))
+    while ((await this.#pruneTokens(new Date(now - TOKENS_KEPT_MS))) === PRUNED_AT_ONCE);
+  }
+
+  async #pruneTokens(before: Date): Promise<number> {
+    const [row] = await this.#parts.database.query<{ count: number }>(sql.pruneTokens({ before, limit: PRUNED_AT_ONCE }))
+    return row?.count ?? 0
   }
 
   /** Everything is read once, so that all figures of a vendor are of the same instant. */
-  async #look(vendor: VendorName): Promise<Seen> {
-    const { ledger } = this.#parts
+  async #look(vendor: VendorName, athleteId: string | undefined): Promise<Seen> {
+    const { ledger, settings } = this.#parts
     const now = ledger.now()
     const current = await ledger.current(vendor)
-    // A day is the longest window that a vendor has.
-    const counted = await ledger.windows(vendor, now - DAY_MS)
+    const rows = await ledger.counted(vendor, allMetersOf(vendor, athleteId, settings), now)
     return {
       learned: readLearned(current),
-      counted,
+      rows,
       now: () => now,
       current: () => Promise.resolve(current),
-      windows: () => Promise.resolve(counted),
+      counted: () => Promise.resolve(rows),
     }
   }
 }
 
 /** A ledger as it was at one instant. */
-interface Seen extends Pick<LedgerBudget, 'now' | 'current' | 'windows'> {
+interface Seen extends Pick<LedgerBudget, 'now' | 'current' | 'counted'> {
   readonly learned: LearnedLimits
-  readonly counted: readonly Counted[]
+  readonly rows: readonly Counted[]
 }
 
 interface WindowRow {
@@ -226,11 +237,11 @@ const backfillOf = (vendor: VendorName, pools: readonly Pool[], athleteId: strin
 const MOST_STEPS = 20
 
 /** When a backfill call would be granted if nobody called until then. Turns and single file pass too soon to matter. */
-function nextBackfillAt(need: PermitNeed, { learned, counted, now }: Seen, settings: QuotaSettings): number | null {
+function nextBackfillAt(need: PermitNeed, { learned, rows, now }: Seen, settings: QuotaSettings): number | null {
   let at = now()
   for (let step = 0; step < MOST_STEPS; step++) {
     const planned = planFor(need, learned, settings, at)
-    const refusal = 'outcome' in planned ? planned : refusedBy(planned, countsFor(planned, counted), at)
+    const refusal = 'outcome' in planned ? planned : refusedBy(planned, countsFor(planned, rows), at)
     if (refusal === undefined) break
     at = refusal.resetAt
   }
@@ -238,9 +249,9 @@ function nextBackfillAt(need: PermitNeed, { learned, counted, now }: Seen, setti
 }
 
 /** As the budget counts: calls under way in the short window before are included. */
-function countsFor({ counters }: Plan, counted: readonly Counted[]): number[] {
+function countsFor({ counters }: Plan, rows: readonly Counted[]): number[] {
   const rowOf = ({ pool, scope, window, windowMs }: Meter, windowId: number): Counted | undefined =>
-    counted.find(row => row.pool === pool && row.scope === scope && row.window === window && row.startsAt === windowId * windowMs)
+    rows.find(row => row.pool === pool && row.scope === scope && row.window === window && row.startsAt === windowId * windowMs)
   const carried = ({ carriedFrom }: Counter): number =>
     carriedFrom === undefined ? 0 : (rowOf(carriedFrom.meter, carriedFrom.windowId)?.held ?? 0)
   return counters.map(counter => (rowOf(counter.meter, counter.windowId)?.used ?? 0) + carried(counter))

@@ -4,11 +4,11 @@ import { APP, spareOf } from './meters.ts'
 import type { MeterState } from './state.ts'
 
 /** However much is left: a burst of backfill helps nobody. */
-const LEAST_MS = 1_000
+export const LEAST_PACE_MS = 1_000
 
 /** From the start of one call to the start of the next. */
 export function paceMs({ secondsLeft, budgetLeft }: { readonly secondsLeft: number; readonly budgetLeft: number }): number {
-  return Math.max(LEAST_MS, Math.ceil((secondsLeft * 1_000) / Math.max(1, budgetLeft)))
+  return Math.max(LEAST_PACE_MS, Math.ceil((secondsLeft * 1_000) / Math.max(1, budgetLeft)))
 }
 
 /** The pools that all athletes' calls share; what is not counted in calls, or is a token's own, says nothing about their pace. */
@@ -22,7 +22,7 @@ export const sharedPools = (states: readonly MeterState[]): MeterState[] =>
 export function paceOf(states: readonly MeterState[], now: number): number {
   const shortest = sharedPools(states).filter(({ meter }) => meter.shortest)
   return Math.max(
-    LEAST_MS,
+    LEAST_PACE_MS,
     ...shortest.map(state => paceMs({ secondsLeft: (state.resetAt - now) / 1_000, budgetLeft: roomOf(state, now) })),
   )
 }

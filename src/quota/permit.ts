@@ -11,12 +11,7 @@ export interface PermitNeed {
   readonly cost: readonly { readonly pool: string; readonly units: number }[]
   readonly callClass: CallClass
   readonly athleteId: string | undefined
-  /** Within one athlete's backfill the lower goes first. */
-  readonly rank?: BackfillRank
 }
-
-/** 1: streams of the last 30 days; 2: details and photos of an import; 3: older streams. */
-export type BackfillRank = 1 | 2 | 3
 
 /** How the request that the permit was for went. */
 export interface Spent {
@@ -38,18 +33,23 @@ export interface Permit {
 }
 
 /**
- * Why there is no permit: the window's allowance is used up; backfill gives way (to live calls, to another athlete's turn, to the
- * edge of a window); the day's live reserve has not decayed that far yet; the vendor answered with 429.
+ * Why there is no permit: the window's allowance is used up; backfill gives way (to live calls, to the edge of a window); the day's live
+ * reserve has not decayed that far yet; the vendor answered with 429.
  */
-type RefusalCause = 'limit' | 'yield' | 'reserve' | 'closed'
+export const REFUSAL_CAUSES = ['limit', 'yield', 'reserve', 'closed'] as const
+type RefusalCause = (typeof REFUSAL_CAUSES)[number]
 
-export interface Refused {
-  readonly outcome: 'refused'
+/** It keeps this shape on its way to whoever shows it. */
+export interface Refusal {
   readonly pool: string
   readonly window: Window['name']
   readonly cause: RefusalCause
   /** When it is worth asking again. */
   readonly resetAt: number
+}
+
+export interface Refused extends Refusal {
+  readonly outcome: 'refused'
 }
 
 export type PermitAnswer =

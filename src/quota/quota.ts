@@ -8,24 +8,25 @@ import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Database } from '../db/db.ts'
 import type { Redis } from '../redis/redis.ts'
-import { vendors, type VendorName } from '../vendors/vendors.ts'
+import type { VendorName } from '../vendors/vendors.ts'
 import { LedgerBudget } from './budget-ledger.ts'
 import { RedisBudget } from './budget-redis.ts'
 import type { Budget, Ticket } from './budget.ts'
-import { callTimes, forecast, type Backlog } from './forecast.ts'
-import { shortestOf, UNDER_WAY_MS, type QuotaSettings } from './meters.ts'
+import { besideLive, callTimes, forecast, type Backlog } from './forecast.ts'
+import { UNDER_WAY_MS, type QuotaSettings } from './meters.ts'
 import { Overview, type QuotaGauge, type VendorState, type VendorUsage } from './overview.ts'
 import { paceOf, sharedPools } from './pace.ts'
-import type { BackfillRank, Refused, Permit, PermitAnswer, PermitNeed, Spent } from './permit.ts'
+import type { Permit, PermitAnswer, PermitNeed, Spent } from './permit.ts'
 import { Limiter } from './limiter.ts'
 import { statesOf } from './state.ts'
-import { Turns, type Asker } from './turns.ts'
 
 export { quotaEraser } from './eraser.ts'
-export type { QuotaSettings } from './meters.ts'
+export { callsBucket, type Backlog, type Owed } from './forecast.ts'
+export { shortestOf, type QuotaSettings } from './meters.ts'
 export { KEPT_DAYS, type VendorState, type VendorUsage } from './overview.ts'
-export { CALL_CLASSES, unmetered } from './permit.ts'
-export type { BackfillRank, CallClass, Permit, PermitAnswer, PermitNeed, PermitSource, Spent } from './permit.ts'
+export { LEAST_PACE_MS } from './pace.ts'
+export { CALL_CLASSES, REFUSAL_CAUSES, unmetered } from './permit.ts'
+export type { CallClass, Permit, PermitAnswer, PermitNeed, PermitSource, Refusal, Spent } from './permit.ts'
 
 export interface QuotaParts {
   readonly database: Database
@@ -60,7 +61,6 @@ export class Quota {
   readonly #newId: NewId
   readonly #ledger: Limiter
   readonly #cache: CacheLimiter | undefined
-  readonly #turns: Turns
   readonly #seen: Pick<QuotaParts, 'database' | 'settings'> & { readonly ledger: LedgerBudget }
   readonly #overview: Overview
 
@@ -71,7 +71,6 @@ export class Quota {
     const ledger = new LedgerBudget({ database, clock })
     this.#seen = { database, settings, ledger }
     this.#ledger = new Limiter(ledger, settings, soonMs(clock))
-    this.#turns = new Turns({ database, clock })
     this.#overview = new Overview({ database, ledger, settings })
     const budget = cache ?? (redis && new RedisBudget({ redis, clock, ledger, settings, serverTime }))
     this.#cache = budget && { budget, limiter: new Limiter(budget, settings, soonMs(clock)) }
@@ -79,37 +78,20 @@ export class Quota {
 
   /** Takes a permit for one request, or says why not. Every attempt needs its own. */
   readonly take = async (need: PermitNeed): Promise<PermitAnswer> => {
-    const asker = askerOf(need)
-    const turn = asker && (await this.#turns.ask(asker))
-    if (turn?.isFirst === false) return this.#notYourTurn(need, turn.waitUntil)
     const answer = await this.#decide(this.#newId(), need)
-    // An athlete who cannot be served gives up the turn, or the others would wait for it until the budget is back.
-    if (answer.outcome === 'unavailable' && asker !== undefined) await this.#turns.leave(asker)
     if (answer.outcome !== 'refused') return answer
-    // Whoever waits for another call comes back in a moment and keeps their place anyway.
-    const soonAt = this.#clock.now() + soonMs(this.#clock)
-    if (asker !== undefined && answer.resetAt > soonAt) await this.#turns.stay(asker, answer.resetAt)
     // Redis's clock may be behind ours: a window that is over here may still run there.
-    return { ...answer, resetAt: Math.max(answer.resetAt, soonAt) }
+    return { ...answer, resetAt: Math.max(answer.resetAt, this.#clock.now() + soonMs(this.#clock)) }
   }
 
-  /** An athlete's backfill of this rank paces itself until then: work of a later rank does not go in between. */
-  async pace(asker: Asker, until: number): Promise<void> {
-    await this.#turns.pace(asker, until)
-  }
-
-  /** An athlete's backfill of this rank is done: the others need not wait for it. */
-  async leave(asker: Asker): Promise<void> {
-    await this.#turns.leave(asker)
-  }
-
-  /** When the athlete's backfill will be done, if nothing changes. */
-  async forecast(vendor: VendorName, { mine, others = [], paced = false, callMs }: Backlog): Promise<number> {
+  /** When the athlete's backfill will be done, if nothing changes; undefined where that is more than a year away. */
+  async forecast(vendor: VendorName, { mine, others = [], paced = false, callMs, atOnce }: Backlog): Promise<number | undefined> {
     const { database, ledger, settings } = this.#seen
     const measured = await callTimes(database, vendor)
     const states = sharedPools(await statesOf(vendor, undefined, ledger, settings))
-    const times = { ...measured, callMs: callMs ?? measured.callMs }
-    return forecast({ states, now: this.#clock.now(), mine, others, paced, ...times })
+    const times = { spreadMs: measured.spreadMs, callMs: callMs ?? measured.callMs }
+    const backlog = besideLive({ mine, others }, measured.liveShare)
+    return forecast({ states, now: this.#clock.now(), ...backlog, paced, atOnce, ...times })
   }
 
   /** How long paced work waits from the start of one call to the start of the next. */
@@ -145,7 +127,6 @@ export class Quota {
   /** Deletes what is older than the ledger is kept. */
   async prune(): Promise<void> {
     await this.#overview.prune()
-    await this.#turns.prune()
   }
 
   async #decide(id: string, need: PermitNeed): Promise<PermitAnswer> {
@@ -197,25 +178,7 @@ export class Quota {
       }),
     }
   }
-
-  #notYourTurn({ vendor, cost }: PermitNeed, waitUntil = 0): Refused {
-    return {
-      outcome: 'refused',
-      ...shortestOf(vendors[vendor].facts, cost[0]?.pool),
-      cause: 'yield',
-      resetAt: Math.max(waitUntil, this.#clock.now()) + soonMs(this.#clock),
-    }
-  }
 }
-
-/** Undefined for calls that need no turn: live ones, those for no athlete, and those in a pool that athletes do not share. */
-function askerOf({ vendor, callClass, athleteId, rank = DEFAULT_RANK, cost }: PermitNeed): Asker | undefined {
-  const shared = vendors[vendor].facts.pools.filter(({ scope }) => scope === 'app')
-  const isShared = cost.some(({ pool }) => shared.some(({ name }) => name === pool))
-  return callClass === 'backfill' && athleteId !== undefined && isShared ? { vendor, athleteId, rank } : undefined
-}
-
-const DEFAULT_RANK: BackfillRank = 2
 
 /** While Redis is down, live activity and detail calls take their permits from the ledger alone; streams wait and backfill stops. */
 const mayTakeFromLedger = ({ callClass, endpoint }: PermitNeed): boolean =>

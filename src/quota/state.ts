@@ -1,8 +1,7 @@
 // How full each window of a vendor is now, as the ledger counts it: for pages, pacing and forecasts, not for decisions.
-import { DAY_MS } from '../kernel/durations.ts'
-import { vendors, type VendorName } from '../vendors/vendors.ts'
+import type { VendorName } from '../vendors/vendors.ts'
 import type { LedgerBudget } from './budget-ledger.ts'
-import { allowedOf, closureName, metersOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
+import { allMetersOf, allowedOf, closureName, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
 import { limitOf, readLearned } from './learned-limits.ts'
 
 export interface MeterState {
@@ -18,20 +17,17 @@ export interface MeterState {
   readonly closedUntil: number | undefined
 }
 
-const LONGEST_WINDOW_MS = DAY_MS
-
 /** All meters of the vendor: the application's, and one athlete's own where there is one. */
 export async function statesOf(
   vendor: VendorName,
   athleteId: string | undefined,
-  ledger: Pick<LedgerBudget, 'current' | 'windows' | 'now'>,
+  ledger: Pick<LedgerBudget, 'current' | 'counted' | 'now'>,
   settings: QuotaSettings,
 ): Promise<MeterState[]> {
   const now = ledger.now()
   const learned = readLearned(await ledger.current(vendor))
-  const counted = await ledger.windows(vendor, now - LONGEST_WINDOW_MS)
-  const { facts } = vendors[vendor]
-  const meters = facts.pools.flatMap(pool => metersOf(facts, pool, athleteId, settings))
+  const meters = allMetersOf(vendor, athleteId, settings)
+  const counted = await ledger.counted(vendor, meters, now)
   return meters.map(meter => {
     const startsAt = windowIdAt(meter, now) * meter.windowMs
     const row = counted.find(

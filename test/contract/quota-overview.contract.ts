@@ -5,15 +5,7 @@ import { migrate, type Database } from '../../src/db/db.ts'
 import { VirtualClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
-import {
-  quotaEraser,
-  type BackfillRank,
-  type CallClass,
-  type PermitAnswer,
-  type PermitNeed,
-  type Quota,
-  type Spent,
-} from '../../src/quota/quota.ts'
+import { quotaEraser, type CallClass, type PermitAnswer, type PermitNeed, type Quota, type Spent } from '../../src/quota/quota.ts'
 import { vendorNames, vendors, type RateReport, type VendorName } from '../../src/vendors/vendors.ts'
 import { MINUTE_MS, DAY_MS } from '../durations.ts'
 import { GUARD_MS, roomsOn } from '../rooms.ts'
@@ -68,7 +60,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       await database.close()
     })
     beforeEach(async () => {
-      for (const table of ['api_requests', 'quota_window', 'quota_learned', 'quota_turn', 'athlete'])
+      for (const table of ['api_requests', 'quota_window', 'quota_learned', 'athlete'])
         await database.query(`delete from ${table}`)
       clock = new VirtualClock(START)
       const newId = idMaker(clock, secure())
@@ -273,7 +265,7 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       assert(!JSON.stringify(gauges).includes(ada))
     })
 
-    test('after 35 days calls and windows are forgotten, younger ones stay, and so does who has work', async () => {
+    test('after 35 days calls and windows are forgotten, and younger ones stay', async () => {
       await call({ athleteId: ada, callClass: 'backfill' })
       await waitUntil(START + DAY_MS)
       await call({ athleteId: bo, callClass: 'backfill' })
@@ -288,7 +280,6 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       assert.deepEqual(await database.query('select count(*) from api_requests'), [{ count: 2 }])
       // Of the first day nothing is left, of the second day's windows all four, and the minute of today.
       assert.deepEqual(await database.query('select count(*) from quota_window'), [{ count: 5 }])
-      assert.deepEqual(await database.query('select vendor, athlete_id from quota_turn'), [{ vendor: 'garmin', athlete_id: bo }])
     })
 
     const erase = async (whose: Parameters<typeof quotaEraser.erase>[1]): Promise<Record<string, number>> =>
@@ -301,19 +292,6 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
           [ada],
         )
       ).map(({ line }) => line)
-
-    test("an athlete's own backfill goes by rank, until the lower one is done", async () => {
-      await hear(saying(1, 1))
-      const ranked = async (rank: BackfillRank): Promise<string> => {
-        const need = { vendor: 'strava', endpoint: 'activity', cost: costOf('strava'), athleteId: ada } as const
-        return (await quota.take({ ...need, callClass: 'backfill', rank })).outcome
-      }
-      assert.deepEqual([await ranked(1), await ranked(3), await ranked(2)], ['granted', 'refused', 'refused'])
-      await quota.leave({ vendor: 'strava', athleteId: ada, rank: 1 })
-      assert.deepEqual([await ranked(2), await ranked(3)], ['granted', 'refused'])
-      await quota.leave({ vendor: 'strava', athleteId: ada, rank: 2 })
-      assert.equal(await ranked(3), 'granted')
-    })
 
     test('a permit ends once: what is said about it afterwards changes nothing', async () => {
       const { permit } = granted(await ask())
@@ -336,10 +314,6 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       assert.deepEqual((await quota.usage(['strava'], 1))[0]?.athletes.toSorted(byAthlete), [
         { athleteId: null, calls: 1 },
         { athleteId: bo, calls: 1 },
-      ])
-      assert.deepEqual(await database.query('select vendor, athlete_id from quota_turn order by vendor'), [
-        { vendor: 'garmin', athlete_id: ada },
-        { vendor: 'strava', athlete_id: bo },
       ])
     })
 
@@ -365,16 +339,11 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       ])
     })
 
-    test('retention unlinks what is older than it may be kept, and only that', async () => {
+    test('retention leaves the book of calls to its own pruning', async () => {
       await call({ athleteId: ada, callClass: 'backfill' })
       await waitUntil(START + DAY_MS)
-      await call({ athleteId: ada })
-      await erase({ athleteId: ada, vendor: 'strava', before: new Date(START) })
-      assert.deepEqual(await linked(), ['strava ada', 'strava ada'])
-      assert.deepEqual(await database.query('select count(*) from quota_turn'), [{ count: 1 }])
       await erase({ athleteId: ada, vendor: 'strava', before: new Date(START + DAY_MS) })
       assert.deepEqual(await linked(), ['strava ada'])
-      assert.deepEqual(await database.query('select count(*) from quota_turn'), [{ count: 0 }])
     })
   })
 }

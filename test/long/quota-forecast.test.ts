@@ -58,4 +58,11 @@ describe('on the database', () => {
     t.diagnostic(`calls ${day.today.join(' ')}, while all had work ${day.together.join(' ')}`)
     assertFairDay(day, 950)
   })
+
+  test('by three processes, too', async t => {
+    const scene = { seed: 7, startAt: at('00:00:00'), limits: SMALL, usedToday: 0 }
+    const day = await sharedDay(database, scene, [5_000, 500, 50], { processes: 3 })
+    t.diagnostic(`calls ${day.today.join(' ')}, while all had work ${day.together.join(' ')}`)
+    assertFairDay(day, 950)
+  })
 })
