@@ -117,11 +117,12 @@ describe('accounts', () => {
     const athleteId = await athlete()
     const eraserOf = (table: string): Eraser => ({
       tables: [table],
+      due: () => Promise.resolve([]),
       erase: async (tx, whose) => ({
         [table]: (await tx.query(`delete from ${table} where athlete_id = $1 returning 1`, [whose.athleteId])).length,
       }),
     })
-    const failing: Eraser = { tables: [], erase: () => Promise.reject(new Error('not now')) }
+    const failing: Eraser = { ...eraserOf('run'), erase: () => Promise.reject(new Error('not now')) }
     await database.query('insert into run values ($1), ($1)', [athleteId])
     await database.query('insert into nap values ($1)', [athleteId])
     const erase = async (...erasers: Eraser[]): Promise<Record<string, number>> =>

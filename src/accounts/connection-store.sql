@@ -15,12 +15,13 @@ where expires_at <= $now;
 -- name: connect
 -- A first consent, or a renewed one for the same account. No row when the athlete has another account of this vendor connected;
 -- a unique violation (connection_one_athlete) when the account is another athlete's.
-insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, access_expires_at, refresh_token, connected_at, consented_at)
-values ($id, $athleteId, $vendor, $vendorAthleteId, 'active', $scopes, $accessToken, $accessExpiresAt, $refreshToken, $now, $now)
+insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, access_expires_at, refresh_token, connected_at, consented_at, look_at)
+values ($id, $athleteId, $vendor, $vendorAthleteId, 'active', $scopes, $accessToken, $accessExpiresAt, $refreshToken, $now, $now, $now)
 on conflict (athlete_id, vendor) do update
 set status = 'active', scopes = excluded.scopes, access_token = excluded.access_token,
     access_expires_at = excluded.access_expires_at, refresh_token = excluded.refresh_token,
-    consented_at = excluded.consented_at, token_version = connection.token_version + 1, refresh_epoch = connection.refresh_epoch + 1, refresh_lease_until = null
+    consented_at = excluded.consented_at, look_at = excluded.look_at, look_tries = 0,
+    token_version = connection.token_version + 1, refresh_epoch = connection.refresh_epoch + 1, refresh_lease_until = null
 where connection.vendor_athlete_id = excluded.vendor_athlete_id
 returning id;
 
@@ -45,39 +46,59 @@ select id, athlete_id
 from connection
 where vendor = $vendor and vendor_athlete_id = $vendorAthleteId;
 
--- name: ofVendor
-select id, athlete_id
-from connection
-where vendor = $vendor
-order by id;
-
 -- name: active
 select athlete_id
 from connection
 where vendor = $vendor and status = 'active';
 
--- name: unsynced
--- Active connections of these vendors whose data has not been complete for too long, was never, or not since the last consent. "since" is
--- the time that applied: another one where a webhook was heard lately.
-select c.athlete_id, c.vendor, c.consented_at, t.since, c.last_sync_at is null or c.last_sync_at < c.consented_at as is_new
-from connection c
+-- name: firstLooks
+-- Not looked at since their consent; the longest wait first.
+select id, athlete_id, vendor, consented_at, look_at, look_tries, true as is_new
+from connection
+where status = 'active' and look_tries = 0 and look_at <= $now
+order by look_at
+limit $limit;
+
+-- name: laterLooks
+-- Of each of these vendors the connections whose next look is due, the longest wait first.
+select l.*
+from unnest($vendors::text[]) as v (vendor)
 cross join lateral (
-  select case when c.webhook_heard_at > $heardSince then $beforeIfHeard::timestamptz else $before::timestamptz end as since
-) as t
-where c.status = 'active' and c.vendor = any ($vendors::text[])
-  and (c.last_sync_at is null or c.last_sync_at < c.consented_at or c.last_sync_at <= t.since)
-order by c.last_sync_at, c.id;
+  select c.id, c.athlete_id, c.vendor, c.consented_at, c.look_at, c.look_tries,
+    c.last_sync_at is null or c.last_sync_at < c.consented_at as is_new
+  from connection c
+  where c.status = 'active' and c.vendor = v.vendor and c.look_tries > 0 and c.look_at <= $now
+  order by c.look_at
+  limit $limit
+) as l;
+
+-- name: moveLooks
+-- Only where nobody has moved the next look since it was read: a new consent or a completed import knows better.
+update connection c
+set look_at = l.next_at, look_tries = l.tries
+from unnest($ids::uuid[], $readAt::timestamptz[], $nextAt::timestamptz[], $tries::smallint[]) as l (id, read_at, next_at, tries)
+where c.id = l.id and c.look_at = l.read_at;
 
 -- name: heard
+-- Where webhooks come, the next look is a day after the last sync.
 update connection
-set webhook_heard_at = $now
+set webhook_heard_at = $now,
+    look_at = case
+      when look_at is not null and last_sync_at >= consented_at then greatest(look_at, last_sync_at + interval '1 day')
+      else look_at end
 where vendor = $vendor and vendor_athlete_id = $vendorAthleteId
 returning athlete_id;
 
 -- name: synced
--- The time never moves back.
+-- The last sync never moves back. One that began before the last consent does not answer it: another look is due at once.
 update connection
-set last_sync_at = greatest(last_sync_at, $at)
+set last_sync_at = greatest(last_sync_at, $at),
+    look_tries = case when $at < consented_at then look_tries else 1 end,
+    look_at = case
+      when $at < consented_at then $at
+      when $everyMs::float8 is null then null
+      when webhook_heard_at > $heardSince then $at::timestamptz + greatest($everyMs * interval '1 millisecond', interval '1 day')
+      else $at::timestamptz + $everyMs * interval '1 millisecond' end
 where athlete_id = $athleteId and vendor = $vendor;
 
 -- name: claimRefresh

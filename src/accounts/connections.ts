@@ -3,7 +3,7 @@
 // what its answer means, erasure what is deleted.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
-import { MINUTE_MS } from '../kernel/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import { hasCode } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Random } from '../kernel/random.ts'
@@ -19,6 +19,7 @@ import {
   type VendorRequest,
 } from '../vendors/vendors.ts'
 import { connectionSql as sql } from './connection-sql.ts'
+import { CONSENT_CHANNEL, Looks } from './looks.ts'
 import type { SecretBox } from './secret-box.ts'
 import { sealed, Tokens, type ConnectionStatus, type TokenAnswer } from './tokens.ts'
 
@@ -31,24 +32,6 @@ export interface Connection {
   readonly vendorAthleteId: string
   readonly connectedAt: Date
   readonly lastSyncAt: Date | null
-}
-
-export interface Unsynced {
-  readonly athleteId: string
-  readonly vendor: VendorName
-  readonly consentedAt: Date
-  /** Which of the two thresholds applied. */
-  readonly since: Date
-  /** Its data was never complete, or not since the last consent. */
-  readonly isNew: boolean
-}
-
-/** A connection is due for a poll when its data was last complete before one of these times. */
-interface PollThresholds {
-  readonly before: number
-  /** In place of `before` for a connection whose webhook was heard since `heardSince`. */
-  readonly beforeIfHeard: number
-  readonly heardSince: number
 }
 
 interface ConnectionsParts {
@@ -93,9 +76,12 @@ interface ListRow {
 export class Connections {
   readonly #parts: ConnectionsParts
   readonly #tokens: Tokens
+  /** When each connection is looked at next without anybody asking. */
+  readonly looks: Looks
 
   constructor(parts: ConnectionsParts) {
     this.#parts = parts
+    this.looks = new Looks(parts)
     this.#tokens = new Tokens(parts)
   }
 
@@ -161,20 +147,6 @@ export class Connections {
     return (await this.#parts.database.query<{ athlete_id: string }>(sql.active({ vendor }))).map(row => row.athlete_id)
   }
 
-  /** Active connections that were last complete too long ago, never, or not since the last consent; the longest wait first. */
-  async unsynced(vendors: readonly VendorName[], { before, beforeIfHeard, heardSince }: PollThresholds): Promise<Unsynced[]> {
-    type Row = { athlete_id: string; vendor: VendorName; consented_at: Date; since: Date; is_new: boolean }
-    const times = { before: new Date(before), heardSince: new Date(heardSince), beforeIfHeard: new Date(beforeIfHeard) }
-    const rows = await this.#parts.database.query<Row>(sql.unsynced({ vendors, ...times }))
-    return rows.map(row => ({
-      athleteId: row.athlete_id,
-      vendor: row.vendor,
-      consentedAt: row.consented_at,
-      since: row.since,
-      isNew: row.is_new,
-    }))
-  }
-
   /** Records that a webhook of this account reached us. Gives its athlete, if it has one. */
   async heard(vendor: VendorName, vendorAthleteId: string): Promise<string | undefined> {
     const now = new Date(this.#parts.clock.now())
@@ -182,9 +154,13 @@ export class Connections {
     return row?.athlete_id
   }
 
-  /** Records that the data is complete up to `at`, in the caller's transaction. */
-  async synced(tx: Queryable, athleteId: string, vendor: VendorName, at: Date): Promise<void> {
-    await tx.query(sql.synced({ athleteId, vendor, at }))
+  /** Records that the data is complete up to `at`, in the caller's transaction. `everyMs`: when to look again; undefined: no more. */
+  async synced(
+    tx: Queryable,
+    synced: { readonly athleteId: string; readonly vendor: VendorName; readonly at: Date; readonly everyMs: number | undefined },
+  ): Promise<void> {
+    const heardSince = new Date(this.#parts.clock.now() - DAY_MS)
+    await tx.query(sql.synced({ ...synced, heardSince }))
   }
 
   /** Makes a call with the token, which is refreshed when it has expired. If the vendor refuses the token, refreshes it and calls once more. */
@@ -242,7 +218,11 @@ export class Connections {
     const now = clock.now()
     try {
       const query = sql.connect({ id, ...kept, ...sealed(grant, { box, id, now }), now: new Date(now) })
-      const [row] = await database.query<{ id: string }>(query)
+      const row = await database.transaction(async tx => {
+        const [stored] = await tx.query<{ id: string }>(query)
+        if (stored !== undefined) await tx.notify(CONSENT_CHANNEL, vendor)
+        return stored
+      })
       return row === undefined ? { outcome: 'already_connected' } : { outcome: 'connected', connectionId: row.id }
     } catch (error) {
       if (hasCode(error, '23505')) return { outcome: 'already_connected' }

@@ -18,3 +18,14 @@ export async function eraseAll(erasers: readonly Eraser[], tx: Queryable, whose:
   }
   return counts
 }
+
+/** Whoever has something of the vendor that began before, in any room. */
+export async function dueIn(
+  erasers: readonly Eraser[],
+  database: Queryable,
+  what: { readonly vendor: string; readonly before: Date },
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  for (const eraser of erasers) for (const athleteId of await eraser.due(database, what)) found.add(athleteId)
+  return found
+}

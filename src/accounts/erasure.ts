@@ -7,7 +7,7 @@ import type { Database, Eraser, Queryable, Whose } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { Connections } from './connections.ts'
-import { eraseAll } from './eraser.ts'
+import { dueIn, eraseAll } from './eraser.ts'
 
 type ErasureCause = 'disconnected' | 'deauthorised' | 'retention'
 
@@ -51,23 +51,25 @@ export class Erasure {
     return row && (await this.#erase({ athleteId: row.athlete_id, vendor }, 'deauthorised'))
   }
 
-  /** Deletes what is past its retention. Writes a receipt only where something was deleted. */
+  /** Deletes what is past its retention, of each athlete for itself. Writes a receipt only where something was deleted. */
   async retain(vendor: VendorName): Promise<Receipt[]> {
     const days = this.#parts.retentionDays(vendor)
     if (days === undefined) return []
     const before = new Date(this.#parts.clock.now() - days * DAY_MS)
-    const rows = await this.#parts.database.query<{ athlete_id: string }>(sql.ofVendor({ vendor }))
     const receipts: Receipt[] = []
-    for (const { athlete_id: athleteId } of rows) {
-      const receipt = await this.#parts.database.transaction(async tx => {
-        const counts = await eraseAll(this.#parts.erasers, tx, { athleteId, vendor, before })
-        return Object.values(counts).some(count => count > 0)
-          ? await this.#receipt(tx, { athleteId, vendor }, 'retention', counts)
-          : undefined
-      })
+    for (const athleteId of await dueIn(this.#parts.erasers, this.#parts.database, { vendor, before })) {
+      const receipt = await this.#retainOf({ athleteId, vendor, before })
       if (receipt !== undefined) receipts.push(receipt)
     }
     return receipts
+  }
+
+  async #retainOf(whose: Whose): Promise<Receipt | undefined> {
+    return await this.#parts.database.transaction(async tx => {
+      const counts = await eraseAll(this.#parts.erasers, tx, whose)
+      const isAny = Object.values(counts).some(count => count > 0)
+      return isAny ? await this.#receipt(tx, whose, 'retention', counts) : undefined
+    })
   }
 
   async receipts(athleteId: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<Receipt[]> {

@@ -15,3 +15,9 @@ returning 1 as erased;
 delete from checkin
 where athlete_id = $athleteId and provider = $vendor and ($before::timestamptz is null or created_at < $before)
 returning 1 as erased;
+
+-- name: activity_due
+select distinct athlete_id from activity where provider = $vendor and start_time < $before;
+
+-- name: checkin_due
+select distinct athlete_id from checkin where provider = $vendor and created_at < $before;

@@ -2,8 +2,8 @@
 // vendor and stay.
 import { loadEraser } from '../db/db.ts'
 
-export const activitiesEraser = loadEraser(new URL('eraser.sql', import.meta.url), {
-  activity_photo: 'counted',
-  activity: 'counted',
-  checkin: 'counted',
-})
+export const activitiesEraser = loadEraser(
+  new URL('eraser.sql', import.meta.url),
+  { activity_photo: 'counted', activity: 'counted', checkin: 'counted' },
+  ['activity', 'checkin'],
+)

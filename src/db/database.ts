@@ -8,6 +8,7 @@
 // - A database that does not answer is PACE_DATABASE_UNAVAILABLE, a statement over its time PACE_DATABASE_TIMEOUT; what the
 //   server says about a statement keeps its SQLSTATE in `code`.
 // - Values, also inside arrays: int8 is a number (a bigint beyond 2^53), date and numeric are strings, timestamptz is a Date, bytea a Buffer.
+import { AsyncResource } from 'node:async_hooks'
 import { tell } from '../kernel/channels.ts'
 import type { Query } from './queries.ts'
 
@@ -37,13 +38,15 @@ export const asQuery = (query: string | Query, values: readonly unknown[] = []):
 /** The names of channels are our own. They need no quoting, so that nothing can be smuggled into LISTEN. */
 export const CHANNEL = /^[a-z][a-z_]{0,50}$/
 
-/** A listener that throws is a fault of its own room; it must not end the connection or the process. */
-export const guarded =
-  (listener: Listener): Listener =>
-  payload => {
+/**
+ * A listener that throws is a fault of its own room; it must not end the connection or the process. It runs as whoever began to listen: the
+ * embedded store calls it inside the transaction that notified, where the outer handle is refused.
+ */
+export const guarded = (listener: Listener): Listener =>
+  AsyncResource.bind((payload: string | undefined) => {
     try {
       listener(payload)
     } catch (error) {
       tell('paceline:fault', { where: 'a listener to the database', error })
     }
-  }
+  })

@@ -1,6 +1,6 @@
 // The Eraser port: every room that stores data of athletes names its tables and deletes what one vendor delivered for one athlete. A room's
-// eraser is a .sql file with one block for each table, named after the table; the blocks run in the order of the list. rooms.ts collects the
-// erasers, accounts/ runs them.
+// eraser is a .sql file with one block for each table, named after the table; the blocks run in the order of the list. For retention a block
+// `<table>_due` finds whoever has something that is too old. rooms.ts collects the erasers, accounts/ runs them.
 import type { Queryable } from './database.ts'
 import { loadQueries } from './queries.ts'
 
@@ -15,6 +15,8 @@ export interface Eraser {
   readonly tables: readonly string[]
   /** Deletes inside the caller's transaction, so that all rooms delete together. Gives the number of deleted rows by table. */
   erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
+  /** The athletes of whom there is something of this vendor that began before. Costs what is due, not what is kept. */
+  due(database: Queryable, what: { readonly vendor: string; readonly before: Date }): Promise<readonly string[]>
 }
 
 /**
@@ -24,15 +26,32 @@ export interface Eraser {
 export type EraserTables = Readonly<Record<string, 'counted' | 'uncounted'>>
 
 const WHOSE = ['athleteId', 'vendor', 'before'] as const
+const DUE = ['vendor', 'before'] as const
 
-export function loadEraser(file: URL, tables: EraserTables): Eraser {
+/**
+ * `aging`: the tables that retention searches. Not those that go with another (photos with their activity), nor our own book-keeping,
+ * which is pruned where it is kept.
+ */
+export function loadEraser<const T extends EraserTables>(
+  file: URL,
+  tables: T,
+  aging: readonly (keyof T & string)[] = [],
+): Eraser {
   const names = Object.keys(tables)
-  const blocks = loadQueries(file, Object.fromEntries(names.map(table => [table, WHOSE])))
+  const searches = Object.fromEntries(aging.map(table => [`${table}_due`, DUE]))
+  const blocks = Object.entries(loadQueries(file, { ...Object.fromEntries(names.map(table => [table, WHOSE])), ...searches }))
+  const [erasing, finding] = [blocks.filter(([name]) => name in tables), blocks.filter(([name]) => name in searches)]
   return {
     tables: names,
+    due: async (database, what) => {
+      const found: string[] = []
+      for (const [, search] of finding)
+        found.push(...(await database.query<{ athlete_id: string }>(search(what))).map(row => row.athlete_id))
+      return found
+    },
     erase: async (tx, { athleteId, vendor, before }) => {
       const counts: Record<string, number> = {}
-      for (const [table, block] of Object.entries(blocks)) {
+      for (const [table, block] of erasing) {
         const erased = await tx.query(block({ athleteId, vendor, before }))
         if (tables[table] === 'counted') counts[table] = erased.length
       }

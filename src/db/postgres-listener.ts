@@ -5,6 +5,7 @@ import type { Client } from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { tell } from '../kernel/channels.ts'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
+import { Slots } from '../kernel/slots.ts'
 import { CHANNEL, guarded, type Listener } from './database.ts'
 import { brokenConnection, translated } from './postgres-errors.ts'
 
@@ -16,6 +17,8 @@ export class PostgresListener {
   readonly #closing = new AbortController()
   readonly #listeners = new Map<string, Set<Listener>>()
   #client: Promise<Client> | undefined
+  /** One statement at a time: pg will refuse a second one on the same connection. */
+  readonly #turns = new Slots(1)
 
   constructor(makeClient: () => Client, clock: Clock) {
     this.#makeClient = makeClient
@@ -30,7 +33,8 @@ export class PostgresListener {
     this.#listeners.set(channel, (this.#listeners.get(channel) ?? new Set()).add(own))
     this.#client ??= this.#connect()
     try {
-      await (await this.#client).query(`listen ${channel}`)
+      const client = await this.#client
+      await this.#turns.use(() => client.query(`listen ${channel}`))
     } catch (error) {
       this.#forget(channel, own)
       throw translated(error)
@@ -60,7 +64,8 @@ export class PostgresListener {
   // On a broken connection there is nothing to take back: the next one takes up only what is still listened to.
   async #unlisten(channel: string): Promise<void> {
     try {
-      await (await this.#client)?.query(`unlisten ${channel}`)
+      const client = await this.#client
+      await this.#turns.use(async () => await client?.query(`unlisten ${channel}`))
     } catch (error) {
       if (!brokenConnection(error) && !this.#closing.signal.aborted) throw translated(error)
     }

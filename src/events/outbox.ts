@@ -27,4 +27,4 @@ export class Outbox {
 }
 
 /** Not counted: a receipt counts what the vendor delivered, and these rows are only events about it. */
-export const outboxEraser = loadEraser(new URL('eraser.sql', import.meta.url), { outbox: 'uncounted' })
+export const outboxEraser = loadEraser(new URL('eraser.sql', import.meta.url), { outbox: 'uncounted' }, ['outbox'])

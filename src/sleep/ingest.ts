@@ -37,7 +37,7 @@ export class SleepIngest {
 }
 
 /** Not counted: these rows are not nights, they only say which were handed on. */
-export const sleepEraser = loadEraser(new URL('eraser.sql', import.meta.url), { sleep_heard: 'uncounted' })
+export const sleepEraser = loadEraser(new URL('eraser.sql', import.meta.url), { sleep_heard: 'uncounted' }, ['sleep_heard'])
 
 const keyOf = (vendor: string, date: string): string => `${vendor} ${date}`
 

@@ -14,6 +14,7 @@ import { consent, type Decision } from '../consent.ts'
 import { HOUR_MS } from '../durations.ts'
 import { roomsOn, SECRETS, simulatedVendor, SIMULATOR_URL } from '../rooms.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
+import { planOf } from './lifecycle.contract.ts'
 
 const live: CallOptions = { callClass: 'live' }
 const strava = simulatedVendor('strava').endpoints
@@ -81,6 +82,13 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
           )
         ).length,
       }),
+      due: async (queryable, { vendor, before: cutoff }) =>
+        (
+          await queryable.query<{ id: string }>('select distinct athlete_id as id from lap where vendor = $1 and at < $2', [
+            vendor,
+            cutoff,
+          ])
+        ).map(row => row.id),
     }
     const erasureOf = (connections: Connections, days?: number): Erasure =>
       new Erasure({ database, clock, newId, connections, erasers: [lapEraser], retentionDays: () => days })
@@ -208,6 +216,25 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       assert.equal((await connections.call(id, strava.activityList({}), live)).outcome, 'ok')
     })
 
+    for (const [what, route] of [
+      ['while its tokens are refreshed', undefined],
+      ['even if its token calls were refused too', '/oauth/token'],
+    ] as const) {
+      test(`an application that Strava switched off is an outcome ${what}; no connection needs a new consent`, async () => {
+        const connections = process()
+        const id = await connected(connections, 'strava')
+        clock.advance(7 * HOUR_MS)
+        simulator.control.setFaults([{ vendor: 'strava', kind: 'inactive', ...(route !== undefined && { route }) }])
+        const off = await connections.call(id, strava.activityList({}), live)
+        assert.deepEqual(off, { outcome: 'inactive', reason: 'Forbidden: Application/Status/Inactive' })
+        assert.equal((await connections.list(athleteId))[0]?.status, 'active')
+        const { refreshes, requests } = simulator.control.state().strava
+        assert.deepEqual([refreshes, requests['GET /api/v3/athlete/activities'] ?? 0], route === undefined ? [1, 1] : [0, 0])
+        simulator.control.clearFaults()
+        assert.equal((await connections.call(id, strava.activityList({}), live)).outcome, 'ok')
+      })
+    }
+
     test("deauthorising at the vendor deletes that vendor's data, and only that", async () => {
       const connections = process()
       await connected(connections, 'strava')
@@ -232,6 +259,66 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
         [receipt?.id],
       )
       await database.query('delete from lap')
+    })
+
+    test('a look that was read before a new consent does not put off the look after it', async () => {
+      const connections = process()
+      await connected(connections, 'strava')
+      const [due] = await connections.looks.first(9)
+      assert(due)
+      clock.advance(HOUR_MS)
+      await connected(connections, 'strava')
+      await connections.looks.move([{ due, next: { at: clock.now() + HOUR_MS, tries: 1 } }])
+      const [again] = await connections.looks.first(9)
+      assert(again)
+      assert(again.at > due.at)
+      await connections.looks.move([{ due: again, next: { at: clock.now() + HOUR_MS, tries: 1 } }])
+      assert.deepEqual(await connections.looks.first(9), [])
+      assert.deepEqual(await connections.looks.later(['strava'], 9), [])
+      clock.advance(2 * HOUR_MS)
+      assert.deepEqual(await connections.looks.later(['oura'], 9), [])
+      assert.deepEqual(
+        (await connections.looks.later(['strava', 'oura'], 9)).map(({ tries, isNew }) => [tries, isNew]),
+        [[1, true]],
+      )
+    })
+
+    test('a completed import says when to look again; one that began before the last consent leaves the look due', async () => {
+      const connections = process()
+      await connected(connections, 'strava')
+      const [{ consentedAt } = { consentedAt: new Date(0) }] = await connections.looks.first(9)
+      const completes = async (at: number, everyMs: number | undefined): Promise<void> => {
+        const synced = { athleteId, vendor: 'strava', at: new Date(at), everyMs } as const
+        await database.transaction(tx => connections.synced(tx, synced))
+      }
+      const due = async (): Promise<number[]> => [
+        (await connections.looks.first(9)).length,
+        (await connections.looks.later(['strava'], 9)).length,
+      ]
+      await completes(consentedAt.getTime() - 1, HOUR_MS)
+      assert.deepEqual(await due(), [1, 0])
+      await completes(clock.now(), HOUR_MS)
+      assert.deepEqual(await due(), [0, 0])
+      const account = (await connections.list(athleteId))[0]?.vendorAthleteId ?? ''
+      await connections.heard('strava', account)
+      clock.advance(2 * HOUR_MS)
+      assert.deepEqual(await due(), [0, 0], 'webhooks are heard')
+      clock.advance(23 * HOUR_MS)
+      assert.deepEqual(await due(), [0, 1])
+      await completes(clock.now(), undefined)
+      await connections.heard('strava', account)
+      clock.advance(1000 * HOUR_MS)
+      assert.deepEqual(await due(), [0, 0], 'no look is wanted')
+    })
+
+    test('the connections that are due for a look are found by their indexes', async () => {
+      const first =
+        'select from connection where status = $$active$$ and look_tries = 0 and look_at <= now() order by look_at limit 9'
+      assert.match(await planOf(database, first), /connection_first_look/)
+      const vendor = "status = 'active' and vendor = v and look_tries > 0 and look_at <= now()"
+      const later = `select from unnest(array['strava', 'oura']) v
+        cross join lateral (select id from connection where ${vendor} order by look_at limit 9) l`
+      assert.match(await planOf(database, later), /connection_later_look/)
     })
 
     test('what is older than it may be kept goes, with a receipt; what is younger stays', async () => {

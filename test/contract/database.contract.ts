@@ -288,6 +288,16 @@ function listenLaws(db: () => Database): void {
     assert.deepEqual(heard, ['committed'])
   })
 
+  test('a listener may ask the database, also when a transaction told it', async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    const stop = await db().listen('news', () => {
+      resolve(db().query('select 1 as one'))
+    })
+    await db().transaction(tx => tx.notify('news', 'told'))
+    assert.deepEqual(await promise, [{ one: 1 }])
+    await stop()
+  })
+
   test('each listener is stopped for itself, however often, and one that throws harms nobody', async () => {
     const heard: string[] = []
     const stopA = await db().listen('shared', () => heard.push('a'))

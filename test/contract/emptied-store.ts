@@ -3,7 +3,17 @@ import { after, before } from 'node:test'
 import { migrate, type Database } from '../../src/db/db.ts'
 
 /** Athletes take what is theirs with them. */
-const TABLES = ['athlete', 'api_requests', 'quota_window', 'quota_learned', 'outbox', 'circuit_breaker']
+const TABLES = [
+  'athlete',
+  'api_requests',
+  'quota_window',
+  'quota_learned',
+  'outbox',
+  'circuit_breaker',
+  'poll_share',
+  'work_gate',
+  'worker_heartbeat',
+]
 
 export function emptiedStore(open: () => Promise<Database>): () => Promise<Database> {
   let database: Database

@@ -1,0 +1,4 @@
+import { openMigrated } from '../stores.ts'
+import { retentionContract } from './retention.contract.ts'
+
+retentionContract('pglite', openMigrated)
