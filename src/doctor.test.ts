@@ -107,6 +107,18 @@ describe('doctor', () => {
       assert(!all.includes(secret))
   })
 
+  test('an application that Strava has switched off is an error that says what to do; nothing else is', async () => {
+    const inactive = { vendor: 'strava', cause: 'inactive' } as const
+    assert.deepEqual(await find('strava application', {}, { gates: () => Promise.resolve([inactive]) }), {
+      check: 'strava application',
+      level: 'error',
+      sentence: 'Strava has switched this application off: its owner needs a subscription.',
+      todo: 'Renew the subscription of the Strava account that owns the application; then everything goes on by itself.',
+    })
+    const others = [() => Promise.resolve([{ ...inactive, cause: 'limit' }]), () => Promise.reject(new Error('away'))]
+    for (const gates of others) await assert.rejects(find('strava application', {}, { gates }), /nothing is said/)
+  })
+
   test('missing credentials name their variables, and plain http in the open is a warning', async () => {
     assert.match((await find('whoop')).todo ?? '', /WHOOP_CLIENT_ID and WHOOP_CLIENT_SECRET/)
     assert.equal((await find('whoop', { WHOOP_CLIENT_ID: 'a', WHOOP_CLIENT_SECRET: 'b' })).level, 'ok')

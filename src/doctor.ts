@@ -9,6 +9,12 @@ import type { Nats } from './events/events.ts'
 import type { Finding } from './http/http.ts'
 import { hasCode, PacelineError, reasonOf } from './kernel/errors.ts'
 import type { Redis } from './redis/redis.ts'
+import type { VendorName } from './vendors/vendors.ts'
+
+/** The vendors whose work is held up now, and why. */
+export type HeldUp = () => Promise<readonly { readonly vendor: VendorName; readonly cause: string }[]>
+
+export const STRAVA_INACTIVE = 'Strava has switched this application off: its owner needs a subscription.'
 
 interface Examined {
   readonly folder: string
@@ -16,6 +22,8 @@ interface Examined {
   readonly database: Database | PacelineError | undefined
   readonly redis: Pick<Redis, 'ping'> | undefined
   readonly nats: Pick<Nats, 'ping'> | undefined
+  /** Absent where there is no store yet. */
+  readonly gates?: HeldUp | undefined
 }
 
 const LEAST_NODE = 24
@@ -30,6 +38,7 @@ export async function diagnose(config: Config, patient: Examined): Promise<Findi
     await serverFinding('redis', 'PACELINE_REDIS_URL', patient.redis),
     await serverFinding('nats', 'PACELINE_NATS_URL', patient.nats),
     ...Object.entries(config.vendors).map(([vendor, { clientId }]) => credentialsFinding(vendor, clientId)),
+    ...((await isStravaInactive(patient.gates)) ? [INACTIVE_FINDING] : []),
     publicUrlFinding(config),
     ...givenFindings(config),
   ]
@@ -128,6 +137,19 @@ function credentialsFinding(vendor: string, clientId: string | undefined): Findi
     sentence: 'No credentials are set, so athletes cannot connect it.',
     todo: `Set ${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET.`,
   }
+}
+
+const INACTIVE_FINDING: Finding = {
+  check: 'strava application',
+  level: 'error',
+  sentence: STRAVA_INACTIVE,
+  todo: 'Renew the subscription of the Strava account that owns the application; then everything goes on by itself.',
+}
+
+/** Gates that cannot be read say nothing of Strava; the check of the store says it. */
+export async function isStravaInactive(gates: HeldUp = () => Promise.resolve([])): Promise<boolean> {
+  const held = await gates().catch(() => [])
+  return held.some(({ vendor, cause }) => vendor === 'strava' && cause === 'inactive')
 }
 
 function publicUrlFinding({ host, publicUrl }: Config): Finding {

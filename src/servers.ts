@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import type { Bell } from './bell/bell.ts'
 import type { Config } from './config.ts'
 import { openPglite, openPostgres, type Database } from './db/db.ts'
-import { diagnose } from './doctor.ts'
+import { diagnose, isStravaInactive, STRAVA_INACTIVE, type HeldUp } from './doctor.ts'
 import { openNats, type Nats } from './events/events.ts'
-import type { Finding, Part } from './http/http.ts'
+import { PartFailure, type Finding, type Part } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { PacelineError } from './kernel/errors.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
+import type { VendorName } from './vendors/vendors.ts'
+import { Gates } from './work/work.ts'
 
 export async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
   return config.postgresUrl === undefined ? await openPglite({ folder }) : await openPostgres({ url: config.postgresUrl, clock })
@@ -59,6 +61,14 @@ export function workerPart(bell: Bell): Part {
   }
 }
 
+/** Strava fails while it has the application switched off: every call of every athlete waits for the operator. */
+export function vendorParts(vendors: readonly VendorName[], gates: HeldUp): Part[] {
+  const check = async (): Promise<void> => {
+    if (await isStravaInactive(gates)) throw new PartFailure('inactive', STRAVA_INACTIVE)
+  }
+  return vendors.includes('strava') ? [{ name: 'strava', check }] : []
+}
+
 /** The system check without a running server: opens everything, checks it and closes it again. */
 export async function examine(config: Config, folder: string): Promise<Finding[]> {
   await using opened = new AsyncDisposableStack()
@@ -67,7 +77,9 @@ export async function examine(config: Config, folder: string): Promise<Finding[]
   if (database !== undefined && 'close' in database) opened.defer(() => database.close())
   const servers = await openServers(config, clock)
   opened.defer(() => servers.close())
-  return await diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats })
+  const gates = database !== undefined && 'close' in database ? new Gates({ database, clock }) : undefined
+  const found = { folder, database, redis: servers.redis, nats: servers.nats }
+  return await diagnose(config, { ...found, gates: gates && (() => gates.closed()) })
 }
 
 async function storeToExamine(config: Config, folder: string, clock: Clock): Promise<Database | PacelineError | undefined> {

@@ -37,18 +37,13 @@ import { importRoutes } from './routes/imports.ts'
 import { quotaRoutes } from './routes/quota.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { streamRoutes } from './routes/streams.ts'
+import type { Part } from './part.ts'
 import { simulatedRoutes, type Simulated } from './routes/simulated.ts'
 import { tokenRoutes } from './routes/tokens.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { traceRequests } from './spans.ts'
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>
-
-/** A part that Paceline needs: `check` rejects, with a sentence, when it is not there. */
-export interface Part {
-  readonly name: string
-  readonly check: () => Promise<void>
-}
 
 export interface Finding {
   readonly check: string

@@ -4,7 +4,8 @@ import { hasCode, PacelineError, reasonOf } from '../kernel/errors.ts'
 import { service, type Service } from '../kernel/service.ts'
 import type { App } from './app.ts'
 
-export { buildApp, type App, type Finding, type HttpParts, type Part } from './app.ts'
+export { buildApp, type App, type Finding, type HttpParts } from './app.ts'
+export { PartFailure, type Part } from './part.ts'
 
 export interface HttpServer {
   readonly service: Service

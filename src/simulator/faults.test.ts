@@ -26,6 +26,7 @@ after(async () => {
 beforeEach(() => simulator.control.clearFaults())
 
 const ROUTE = '/api/v3/athlete'
+const INACTIVE = '{"message":"Forbidden","errors":[{"resource":"Application","field":"Status","code":"Inactive"}]}'
 const strike = (kind: FaultKind, more = {}): void =>
   simulator.control.setFaults([{ vendor: 'strava', route: ROUTE, kind, times: 1, ...more }])
 
@@ -134,6 +135,35 @@ test('streams_not_ready strikes streams only: the detail is there', async () => 
   assert.equal((await inProcess.request('GET', `/api/v3/activities/${item?.id}`)).status, 200)
   assert.equal((await inProcess.request('GET', streams)).status, 404)
   assert.equal((await inProcess.request('GET', streams)).status, 200)
+})
+
+test('inactive refuses the application on every route of the API, in its words and with its rate headers', async () => {
+  simulator.control.setFaults([{ vendor: 'strava', kind: 'inactive' }])
+  for (const session of [overSocket, inProcess]) {
+    for (const path of [ROUTE, '/api/v3/athlete/activities', '/api/v3/activities/1/streams']) {
+      const answer = await session.request('GET', path)
+      assert.equal(answer.status, 403)
+      assert.equal(await answer.text(), INACTIVE)
+      assert.match(answer.headers.get('x-ratelimit-usage') ?? '', /^\d+,\d+$/)
+    }
+  }
+  simulator.control.clearFaults()
+  assert.equal((await inProcess.request('GET', ROUTE)).status, 200)
+})
+
+test('inactive leaves OAuth alone: consents, exchanges and refreshes go on', async () => {
+  simulator.control.setFaults([{ vendor: 'strava', kind: 'inactive' }])
+  const client = { id: 'switched-off', secret: 's' }
+  const session = await connect({ fetch: simulator.fetch, base: 'http://simulator', client }, 'strava')
+  assert.equal((await session.refresh()).status, 200)
+  assert.equal((await session.request('GET', ROUTE)).status, 403)
+})
+
+test('inactive is Strava’s alone: another vendor answers as ever', async () => {
+  simulator.control.setFaults([{ vendor: 'oura', kind: 'inactive', times: 1 }])
+  const oura = await connect({ fetch: simulator.fetch, base: 'http://simulator' }, 'oura')
+  assert.equal((await oura.request('GET', '/v2/usercollection/personal_info')).status, 200)
+  assert.equal(simulator.control.faults().length, 1, 'it struck nothing')
 })
 
 test('a fault takes a template, a method and a template, or one path, and spares the rest', async () => {

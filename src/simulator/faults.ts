@@ -6,7 +6,7 @@ import { matchTemplate, type VendorName } from './router.ts'
 
 /** Happens in addition to any other fault. */
 export const SLOW_KINDS = ['latency'] as const
-export const BEFORE_KINDS = ['hang', 'reset', '429', '5xx', '597', 'not_found', 'streams_not_ready'] as const
+export const BEFORE_KINDS = ['hang', 'reset', '429', '5xx', '597', 'inactive', 'not_found', 'streams_not_ready'] as const
 export const ANSWER_KINDS = ['truncated', 'malformed', 'no_headers', 'odd_headers'] as const
 export const WEBHOOK_KINDS = ['webhook_duplicate', 'webhook_late', 'webhook_reorder', 'webhook_lost'] as const
 export const FAULT_KINDS = [...SLOW_KINDS, ...BEFORE_KINDS, ...ANSWER_KINDS, ...WEBHOOK_KINDS] as const
@@ -41,6 +41,8 @@ interface Armed {
 const DEFAULT_TEMPLATES: Readonly<Partial<Record<FaultKind, RegExp>>> = {
   streams_not_ready: /\/streams$/,
   not_found: /\{[^}]+\}$/,
+  // Strava's own: its API refuses the application, while OAuth goes on working.
+  inactive: /^\/api\/v3\/(?!oauth\/)/,
 }
 
 export class Faults {

@@ -39,6 +39,7 @@ function faultAnswer(context: SimulatorContext, vendor: Vendor, call: Call, faul
   if (kind === '429') return vendor.overLimit(call)
   if (kind === '5xx') return vendor.failure(SERVER_ERRORS[Math.floor(context.random.next() * SERVER_ERRORS.length)] ?? 500)
   if (kind === '597') return vendor.failure(597)
+  if (kind === 'inactive') return vendor.inactive?.()
   return kind === 'not_found' || kind === 'streams_not_ready' ? vendor.notFound(call) : undefined
 }
 

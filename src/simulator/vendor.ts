@@ -19,6 +19,8 @@ export interface Vendor {
   overLimit(call: Call): Answer
   failure(status: number): Answer
   notFound(call: Call): Answer
+  /** The answer to every API call while the application is switched off, for the fault `inactive`. Only Strava has one. */
+  inactive?(): Answer
   /** The athlete withdraws consent on the vendor's own site. */
   deauthorise(athlete: Athlete): void
 }

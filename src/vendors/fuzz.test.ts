@@ -111,6 +111,7 @@ const samples: readonly unknown[] = [
   { object_type: 'athlete', object_id: 7, aspect_type: 'update', owner_id: 7, updates: { authorized: 'false' } },
   { event_type: 'update', data_type: 'sleep', object_id: 'd', user_id: 'u', event_time: START },
   { message: 'x', errors: [{ resource: 'AccessToken', field: 'activity:read_permission', code: 'missing' }] },
+  { message: 'Forbidden', errors: [{ resource: 'Application', field: 'Status', code: 'Inactive' }] },
 ]
 
 /** The sample with its n-th value, in the order in which they are written, replaced. */
@@ -152,7 +153,7 @@ const status = fc.oneof(
 const response = fc.record({ status, headers, body: bytes })
 
 const READINGS = ['ok', 'malformed', 'absent']
-const VERDICTS = ['ok', 'rate_limited', 'unauthorised', 'forbidden', 'absent', 'rejected', 'transient']
+const VERDICTS = ['ok', 'rate_limited', 'unauthorised', 'forbidden', 'inactive', 'absent', 'rejected', 'transient']
 
 function checkReading(
   request: VendorRequest<unknown>,

@@ -58,6 +58,8 @@ export type Verdict =
   | { readonly outcome: 'unauthorised'; readonly reason: string }
   /** The token is good and the thing is not allowed: a refresh does not help. */
   | { readonly outcome: 'forbidden'; readonly reason: string; readonly missingScope?: string }
+  /** The vendor has switched our application off, for every athlete: the operator's matter. No token and no attempt is to blame. */
+  | { readonly outcome: 'inactive'; readonly reason: string }
   | { readonly outcome: 'absent' }
   | { readonly outcome: 'rejected'; readonly status: number; readonly reason: string }
   | { readonly outcome: 'transient'; readonly reason: string }

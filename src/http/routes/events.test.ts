@@ -57,20 +57,14 @@ async function importing({ id }: Someone): Promise<string> {
 }
 
 const claim = async (id: string): Promise<unknown> =>
-  await database.query(
-    `update import_jobs set status = 'started', lease_owner = 'me', lease_expires_at = $2, total = 9 where id = $1`,
-    [id, new Date(clock.now())],
-  )
+  await database.query(`update import_jobs set status = 'started', total = 9 where id = $1`, [id])
 const progress = async (id: string, imported: number): Promise<unknown> =>
   await database.query(`update import_jobs set sync_cursor = jsonb_build_object('activities_imported', $2::int) where id = $1`, [
     id,
     imported,
   ])
 const complete = async (id: string): Promise<unknown> =>
-  await database.query(
-    `update import_jobs set status = 'completed', lease_owner = null, lease_expires_at = null, finished_at = $2 where id = $1`,
-    [id, new Date(clock.now())],
-  )
+  await database.query(`update import_jobs set status = 'completed', finished_at = $2 where id = $1`, [id, new Date(clock.now())])
 
 const got = async ({ url }: Served, { headers }: Someone, id: string): Promise<unknown> =>
   await (await fetch(`${url}/v1/imports/${id}`, { headers })).json()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, test } from 'node:test'
 import { SystemClock } from '../../kernel/clock.ts'
+import { PartFailure } from '../http.ts'
 import { openMetrics } from '../../telemetry/telemetry.ts'
 import { assertRefused, openHttp } from '../../../test/http-fixture.ts'
 
@@ -39,6 +40,13 @@ describe('readyz', () => {
     assert.deepEqual(details, ['bus: connect ECONNREFUSED 127.0.0.1:4222'])
     checks.bus = well
     assert.equal((await ready()).statusCode, 200)
+  })
+
+  test('names the state of a part that answers and is not well', async () => {
+    checks.bus = () => Promise.reject(new PartFailure('full', 'It takes no more messages.'))
+    const { error, details } = assertRefused(await ready(), 503, 'PACE_NOT_READY')
+    assert.equal(error, 'Not ready: bus full.')
+    assert.deepEqual(details, ['bus full: It takes no more messages.'])
   })
 
   test('names every part that is down', async () => {

@@ -5,7 +5,8 @@ import { PacelineError, reasonOf } from '../../kernel/errors.ts'
 import { within } from '../../kernel/within.ts'
 import { redactText } from '../../telemetry/telemetry.ts'
 import { errorAnswer } from '../answers.ts'
-import type { App, HttpParts, Part } from '../app.ts'
+import type { App, HttpParts } from '../app.ts'
+import { PartFailure, type Part } from '../part.ts'
 
 /** Shorter than the usual time limit of a prober, so that a part that hangs is named. */
 const CHECK_DEADLINE_MS = 2_000
@@ -56,6 +57,7 @@ async function failureOf({ name, check }: Part, clock: Clock): Promise<{ name: s
     return undefined
   } catch (error) {
     if (error === deadline.reason) return { name, reason: `no answer within ${CHECK_DEADLINE_MS} ms` }
+    if (error instanceof PartFailure) return { name: `${name} ${error.state}`, reason: error.message }
     // Anyone may ask, so a password in an address is taken out.
     return { name, reason: redactText(reasonOf(error)) }
   }

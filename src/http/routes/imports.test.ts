@@ -60,6 +60,8 @@ const START = {
   progress: { listed: 0, detailed: 0, photos: 0, total: null },
   cursor: {},
   retryAfter: null,
+  cause: null,
+  limitedBy: null,
   eta: null,
   message: 'Importing',
   error: null,
@@ -132,9 +134,9 @@ describe('asking for an import', () => {
 })
 
 describe('an import', () => {
-  const rateLimited = `update import_jobs set status = 'rate_limited', retry_after = $2, pause = 'quota', total = 847, lease_owner = null, lease_expires_at = null,
+  const rateLimited = `update import_jobs set status = 'rate_limited', retry_after = $2, pause = 'limit', pause_pool = 'read', pause_window = '15min', total = 847,
     sync_cursor = '{"activities_imported": 150, "before": 42}' where id = $1`
-  const started = `update import_jobs set status = 'started', lease_owner = $1, lease_expires_at = now() where id = $1`
+  const started = `update import_jobs set status = 'started' where id = $1`
 
   test('that pauses says until when, in the time of the athlete', async () => {
     const someone = await athlete('Europe/Berlin')
@@ -147,6 +149,8 @@ describe('an import', () => {
     assert.partialDeepStrictEqual(paused, {
       status: 'rate_limited',
       retryAfter: until,
+      cause: 'limit',
+      limitedBy: { pool: 'read', window: '15min' },
       message: 'Rate limited, resuming at 14:15',
       progress: { total: 847 },
     })

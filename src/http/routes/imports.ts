@@ -1,7 +1,7 @@
 // The athlete's imports: asking for one, and how it goes.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
-import { IMPORT_TYPES, importLifecycle, importStatuses, type ImportView } from '../../imports/imports.ts'
+import { IMPORT_TYPES, importLifecycle, importStatuses, PAUSE_CAUSES, type ImportView } from '../../imports/imports.ts'
 import { vendorNames, vendors, type VendorName } from '../../vendors/vendors.ts'
 import { count, errorAnswer, id, idInPath, instant, listOf, pageAsked, pageOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
@@ -20,6 +20,16 @@ const importAnswer = z.object({
   }),
   cursor: z.record(z.string(), z.unknown()).describe('How far the import has come, in its own fields; they may change'),
   retryAfter: instant.nullable().describe('When a paused import goes on by itself'),
+  cause: z
+    .enum(PAUSE_CAUSES)
+    .nullable()
+    .describe(
+      'What it waits for: limit (a window is spent), yield (room for live calls), reserve (the day’s part for live calls), closed (the vendor said "too many"), budget (the budget service), vendor (it does not answer), inactive (it has switched the application off), push (it is sending), fault (of Paceline)',
+    ),
+  limitedBy: z
+    .object({ pool: z.string(), window: z.string() })
+    .nullable()
+    .describe('The pool and the window that have no room, where the budget refused'),
   eta: instant.nullable().describe('When it will probably be done'),
   message: z.string(),
   error: z.string().nullable(),
@@ -87,14 +97,16 @@ function refusal(outcome: 'not_connected' | 'needs_reauth', vendor: VendorName):
 
 const iso = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
 
-const answer = ({ job, progress, eta, message, problems }: ImportView) => ({
+const answer = ({ job, progress, retryAt, cause, limitedBy, eta, message, problems }: ImportView) => ({
   id: job.id,
   vendor: job.vendor,
   type: job.type,
   status: job.status,
   progress: { ...progress, total: progress.total ?? null },
   cursor: { ...job.cursor },
-  retryAfter: iso(job.retryAfter?.getTime()),
+  retryAfter: iso(retryAt),
+  cause: cause ?? null,
+  limitedBy: limitedBy ?? null,
   eta: iso(eta),
   message,
   error: job.error ?? null,

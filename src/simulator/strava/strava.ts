@@ -30,6 +30,7 @@ export function openStrava(context: SimulatorContext): Strava {
     overLimit: call => json(429, OVER_LIMIT_BODY, rateLimiter.headers(grants.byAccess(tokenOf(call))?.client ?? '', call)),
     failure: status => errorAnswer(status, status === 500 ? 'Internal Server Error' : 'Service Unavailable'),
     notFound: call => (call.path.endsWith('/streams') ? nothingHere() : recordNotFound('Activity')),
+    inactive: () => errorAnswer(403, 'Forbidden', 'Application', 'Status', 'Inactive'),
     deauthorise: (athlete: Athlete) => {
       for (const grant of grants.of(athlete)) {
         grants.revoke(grant)

@@ -42,7 +42,18 @@ const rows: [status: number, body: unknown, verdict: object][] = [
   [
     403,
     fault('Forbidden', 'Application/Status/Inactive'),
-    { outcome: 'forbidden', reason: 'Forbidden: Application/Status/Inactive' },
+    { outcome: 'inactive', reason: 'Forbidden: Application/Status/Inactive' },
+  ],
+  [
+    401,
+    fault('Authorization Error', 'Application/status/inactive'),
+    { outcome: 'inactive', reason: 'Authorization Error: Application/status/inactive' },
+  ],
+  [403, fault('Forbidden', 'Club/Status/Inactive'), { outcome: 'forbidden', reason: 'Forbidden: Club/Status/Inactive' }],
+  [
+    400,
+    fault('Bad Request', 'Application/Status/Inactive'),
+    { outcome: 'rejected', status: 400, reason: 'Bad Request: Application/Status/Inactive' },
   ],
   [404, fault('Resource Not Found'), { outcome: 'absent' }],
   [

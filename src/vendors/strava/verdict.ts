@@ -1,4 +1,5 @@
 // Strava's 401 is two things: a token that is no good, and a scope that the athlete left out. Only the first is worth a refresh.
+// Its 403 may be about the application itself, whose owner needs a subscription: until then every call is answered so.
 import { byStatus, errorBody } from '../verdicts.ts'
 import { brief } from '../shapes.ts'
 import type { VendorResponse, Verdict } from '../vendor.ts'
@@ -16,6 +17,8 @@ function reasonOf(response: VendorResponse, found: StravaFault | undefined): str
 
 const isMissingScope = ({ field, code }: Fault): boolean => code === 'missing' && field.endsWith('_permission')
 const isOverLimit = ({ field, code }: Fault): boolean => code === 'exceeded' && field.endsWith('rate limit')
+const isInactive = ({ resource, field, code }: Fault): boolean =>
+  /^application\/status\/inactive$/i.test(`${resource}/${field}/${code}`)
 
 export function judge(response: VendorResponse, now: number): Verdict {
   const { status } = response
@@ -24,6 +27,7 @@ export function judge(response: VendorResponse, now: number): Verdict {
   const found = errorBody(response, fault)
   const reason = reasonOf(response, found)
   if (status === 401 || status === 403) {
+    if (found?.errors.some(isInactive)) return { outcome: 'inactive', reason }
     if (found?.errors.some(isOverLimit)) return rateLimited(response, now)
     const missing = found?.errors.find(isMissingScope)
     if (missing) return { outcome: 'forbidden', reason, missingScope: missing.field.replace(/_permission$/, '') }
