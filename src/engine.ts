@@ -1,7 +1,8 @@
 // The composition root: which adapters are in use, what each room gets, and the order in which everything starts and stops. It decides
 // nothing else.
 import { openSecrets, type Accounts, type Connections, type Secrets } from './accounts/accounts.ts'
-import { BossBell, cron, type Bell } from './bell/bell.ts'
+import { RowBell, cron, type Bell } from './bell/bell.ts'
+import { callSlots } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
@@ -12,10 +13,9 @@ import type { Imports } from './imports/imports.ts'
 import { idMaker, type NewId } from './kernel/ids.ts'
 import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
-import { Slots } from './kernel/slots.ts'
 import type { Role } from './roles.ts'
 import { roomsOf, type Rooms, type RoomSettings } from './rooms.ts'
-import { databasePart, openDatabase, openServers, workerPart } from './servers.ts'
+import { databasePart, openDatabase, openServers, vendorParts, workerPart } from './servers.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { openSimulator, VENDORS as SIMULATED_VENDORS } from './simulator/simulator.ts'
 import type { Streams } from './streams/streams.ts'
@@ -63,11 +63,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const simulator = demo ? openSimulator({ clock, living: true, publicUrl: `${config.publicUrl}${SIMULATED}` }) : undefined
   opening.defer(() => simulator?.close())
   const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
-  const vendors = (): VendorName[] => vendorNames.filter(name => vendor(name) !== undefined)
-  const bell = new BossBell(database, clock)
+  const vendors = (): VendorName[] => vendorNames.filter(name => (simulator ? isSimulated(name) : vendor(name) !== undefined))
+  const bell = new RowBell(database, clock)
   const outside = { bell, vendor, redis: servers.redis, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
   const rooms = roomsOf({ ...foundation, ...outside, ...configured(foundation, config) })
   measure(metrics, rooms, vendors)
+  const gates = (): ReturnType<Rooms['work']['closed']> => rooms.work.closed()
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
 
   const app = await buildApp({
@@ -80,14 +81,13 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     clock,
     newId,
     simulated: simulator,
-    parts: [databasePart(database), ...servers.parts, workerPart(bell)],
+    parts: [databasePart(database), ...servers.parts, workerPart(bell), ...vendorParts(vendors(), gates)],
     publicUrl: () => publicUrl(),
     metrics: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
-    doctor: () => diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats }),
+    doctor: () => diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats, gates }),
   })
   const http = httpServer(app, config)
   const publicUrl = (): string => (config.port === 0 ? config.publicUrl.replace(/:0$/, `:${http.port()}`) : config.publicUrl)
-  const localUrl = (): string => `http://${localHost(config.host)}:${http.port()}`
   const whole = serviceGroup('paceline', [
     timeFollower(system, database),
     ...workers(rooms, roles),
@@ -103,7 +103,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     secrets,
     migrated: foundation.migrated,
     publicUrl,
-    localUrl,
+    localUrl: () => `http://${localHost(config.host)}:${http.port()}`,
     close: async () => {
       try {
         await whole.stop()
@@ -115,8 +115,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Whoever opens an activity has its detail and its streams fetched here, also without the worker role. */
-const workers = ({ imports, streams }: Rooms, roles: readonly Role[]): Service[] =>
-  roles.includes('worker') ? [imports.refreshing, imports.work(), streams.work()] : [imports.refreshing, streams.service]
+const workers = ({ imports, streams, worker }: Rooms, roles: readonly Role[]): Service[] =>
+  roles.includes('worker') ? [imports.refreshing, streams.work(), worker] : [imports.refreshing, streams.service]
 
 /** What every room needs. */
 interface Foundation {
@@ -153,7 +153,7 @@ async function openFoundation(
 
 function configured({ system, clock, database }: Foundation, config: Config) {
   return {
-    slots: slotsOf(config.streams.concurrency),
+    slots: callSlots(config.streams.concurrency),
     serverTime: clock === system,
     isAlone: database.kind === 'pglite',
     settings: settingsOf(config),
@@ -165,6 +165,7 @@ function settingsOf({ vendors, quota, streams, pollMinutes }: Config): RoomSetti
   return {
     quota: { ...quota, limits: { strava: { ...bothWindows('read', readLimit), ...bothWindows('overall', overallLimit) } } },
     pollMinutes,
+    concurrency: streams.concurrency,
     settleMs: streams.settleMs,
     order: quota.backfillOrder,
     retentionDays: name => vendors[name].retentionDays,
@@ -175,11 +176,6 @@ const bothWindows = (pool: string, { short, day }: { short: number; day: number 
   [`${pool}:15min`]: short,
   [`${pool}:day`]: day,
 })
-
-function slotsOf(concurrency: number): (name: VendorName) => Slots {
-  const slots = Object.fromEntries(vendorNames.map(name => [name, new Slots(concurrency)])) as Record<VendorName, Slots>
-  return name => slots[name]
-}
 
 function measure(metrics: Metrics, { imports, streams, quota }: Rooms, vendors: () => VendorName[]): void {
   metrics.collect('quota', () => quota.gauges(vendors()))
@@ -239,7 +235,7 @@ function scheduled({ bell, clock, accounts, connections, erasure, imports, strea
         for (const name of vendorNames) await erasure.retain(name)
       },
     },
-    // PGlite has no autovacuum; without it 20,000 finished jobs take 18 MB instead of 2.
+    // PGlite has no autovacuum.
     ...(database.kind === 'pglite' && { 'store-vacuum': { expression: '20 3 * * *', work: () => vacuum(database) } }),
   }
   const starts = [
@@ -254,6 +250,7 @@ function scheduled({ bell, clock, accounts, connections, erasure, imports, strea
       },
       shut: () => undefined,
     }),
+    imports.watching,
   ]
 }
 

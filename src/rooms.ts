@@ -3,7 +3,7 @@
 import { Activities, activitiesEraser } from './activities/activities.ts'
 import { Accounts, Connections, Erasure, SecretBox, type Secrets } from './accounts/accounts.ts'
 import type { Bell } from './bell/bell.ts'
-import { Calls, type Fetch } from './calls/calls.ts'
+import { Calls, type CallSlots, type Fetch } from './calls/calls.ts'
 import type { Database, Eraser } from './db/db.ts'
 import { outboxEraser } from './events/events.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -11,22 +11,33 @@ import { Imports, importsEraser } from './imports/imports.ts'
 import { Inbox } from './inbox/inbox.ts'
 import type { NewId } from './kernel/ids.ts'
 import type { Random } from './kernel/random.ts'
-import type { Slots } from './kernel/slots.ts'
+import type { Service } from './kernel/service.ts'
 import { Quota, quotaEraser, type PermitSource, type QuotaParts, type QuotaSettings } from './quota/quota.ts'
 import type { Redis } from './redis/redis.ts'
 import { SleepIngest, sleepEraser } from './sleep/sleep.ts'
-import { RedisLock, RowLock, Streams, streamsEraser, type StreamsParts } from './streams/streams.ts'
-import type { OpenVendor, VendorName } from './vendors/vendors.ts'
+import { Streams, streamsEraser, type StreamsParts } from './streams/streams.ts'
+import { vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
+import { Work, workEraser } from './work/work.ts'
 
 /**
  * The erasers of all rooms that store data of athletes; a test checks that every table is covered. Imports come first: deleting an import's
  * row waits until its worker has stored what it is storing, so that the erasers after it find that data.
  */
-export const erasers: readonly Eraser[] = [importsEraser, streamsEraser, quotaEraser, activitiesEraser, sleepEraser, outboxEraser]
+export const erasers: readonly Eraser[] = [
+  importsEraser,
+  workEraser,
+  streamsEraser,
+  quotaEraser,
+  activitiesEraser,
+  sleepEraser,
+  outboxEraser,
+]
 
 export interface RoomSettings {
   readonly quota: QuotaSettings
   readonly pollMinutes: number
+  /** Lanes that a process serves at a time, for each vendor. */
+  readonly concurrency: number
   readonly settleMs: number
   readonly order: StreamsParts['order']
   /** For how many days a vendor's data is kept; undefined: for ever. */
@@ -45,14 +56,14 @@ export interface Outside {
   /** Undefined where the operator gave no credentials. */
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly publicUrl: () => string
-  /** Decides first about permits, and keeps the locks; without it the database does both. */
+  /** Decides first about permits; without it the database alone does. */
   readonly redis?: Redis | undefined
   /** Takes the place of Redis in simulations. */
   readonly cache?: QuotaParts['cache']
   /** Who grants permits; the quota unless said. */
   readonly permits?: PermitSource
-  /** Simultaneous calls, by vendor. */
-  readonly slots: (vendor: VendorName) => Slots
+  /** Simultaneous calls, by vendor and class. */
+  readonly slots: CallSlots
   /** False under a clock that does not follow real time. */
   readonly serverTime: boolean
   /** No other process can have the store. */
@@ -66,15 +77,18 @@ export interface Rooms {
   readonly erasure: Erasure
   readonly activities: Activities
   readonly quota: Quota
+  readonly work: Work
   readonly calls: Calls
   readonly ingest: SleepIngest
   readonly imports: Imports
   readonly streams: Streams
   readonly inbox: Inbox
+  /** Serves the work of imports and streams, those first that go first for an athlete. */
+  readonly worker: Service
 }
 
 export function roomsOf(outside: Outside): Rooms {
-  const { random, secrets, redis, settings } = outside
+  const { random, secrets, settings, vendor } = outside
   const quota = new Quota({ ...outside, settings: settings.quota })
   const calls = new Calls({ ...outside, permits: outside.permits ?? quota.take })
   const connections = new Connections({ ...outside, calls, box: new SecretBox(secrets.keys, random) })
@@ -82,10 +96,27 @@ export function roomsOf(outside: Outside): Rooms {
   const activities = new Activities(outside)
   const accounts = new Accounts(outside)
   const ingest = new SleepIngest(outside)
-  const lock = redis === undefined ? new RowLock(outside) : new RedisLock(redis)
-  const streams = new Streams({ ...outside, ...settings, connections, quota, lock })
+  const work = new Work({ ...outside, ...settings })
+  const streams = new Streams({ ...outside, ...settings, connections, quota, work })
   const onNews: Streams['arrived'] = (...news) => streams.arrived(...news)
-  const imports = new Imports({ ...outside, ...settings, accounts, connections, activities, ingest, quota, onNews })
+  const goesBefore = streams.recent.owed.bind(streams.recent)
+  const imports = new Imports({
+    ...outside,
+    ...settings,
+    goesBefore,
+    accounts,
+    connections,
+    activities,
+    ingest,
+    quota,
+    work,
+    onNews,
+  })
   const inbox = new Inbox({ ...outside, connections, erasure, imports, streams })
-  return { accounts, connections, erasure, activities, quota, calls, ingest, imports, streams, inbox }
+  const worker = work.worker({
+    vendors: () => vendorNames.filter(name => vendor(name) !== undefined),
+    sources: { live: [imports.source], backfill: [streams.recent, imports.source, streams.older] },
+    onClosed: (gate, busy) => imports.waitFor(gate, busy),
+  })
+  return { accounts, connections, erasure, activities, quota, work, calls, ingest, imports, streams, inbox, worker }
 }

@@ -1,13 +1,11 @@
 // Athletes with a simulated history and everything that imports it, on virtual time. Strava unless said.
 import assert from 'node:assert/strict'
-import { VirtualBell, type Bell } from '../src/bell/bell.ts'
 import type { Database } from '../src/db/db.ts'
-import type { ImportView } from '../src/imports/imports.ts'
+import type { Imports, ImportView } from '../src/imports/imports.ts'
 import type { ImportStatus } from '../src/imports/job-lifecycle.ts'
-import { IMPORT_BELL } from '../src/imports/worker.ts'
-import type { VirtualClock } from '../src/kernel/clock.ts'
 import { DAY_MS } from './durations.ts'
 import type { SimulatorOptions } from '../src/simulator/simulator.ts'
+import type { Work } from '../src/work/work.ts'
 import { PUBLIC_URL, type Given } from './rooms.ts'
 import { LONGEST_MS, World, type Process, type WorldBase } from './world.ts'
 
@@ -28,9 +26,7 @@ export interface WorldOptions extends WorldBase {
   readonly stepMs?: number
 }
 
-export interface ProcessOptions extends Pick<Given, 'cache'> {
-  /** Its bells for the end of a pause come to nothing. */
-  readonly forgets?: boolean
+export interface ProcessOptions extends Pick<Given, 'cache' | 'redis' | 'fetch'> {
   /** Works off streams too, as the whole program does. */
   readonly withStreams?: boolean
   readonly retentionDays?: () => number | undefined
@@ -56,15 +52,27 @@ export class ImportWorld extends World {
   }
 
   process(options: ProcessOptions = {}): Process {
-    const { cache, forgets = false, withStreams = false } = options
-    const bell = new VirtualBell(this.clock)
-    const { pollMinutes = SELDOM_MINUTES, retentionDays } = this.#options
-    const settings = { pollMinutes, retentionDays: options.retentionDays ?? (() => retentionDays) }
-    const given = { cache, settings, bell: forgets ? forgetful(bell, this.clock) : bell }
-    return this.open(given, ({ imports, streams }) => (withStreams ? [imports, streams] : [imports]))
+    const { pollMinutes = SELDOM_MINUTES, retentionDays: days } = this.#options
+    const { withStreams = false, retentionDays = () => days, ...outside } = options
+    return this.open({ ...outside, settings: { pollMinutes, retentionDays } }, ({ imports, streams, work, worker }) => {
+      if (withStreams)
+        return {
+          services: [streams.work(), worker, imports.watching],
+          schedules: [...imports.schedules(), ...streams.schedules()],
+        }
+      return { services: [work.worker(this.#importsOnly(imports)), imports.watching], schedules: imports.schedules() }
+    })
   }
 
-  protected override asks(path: string): void {
+  #importsOnly(imports: Imports): Parameters<Work['worker']>[0] {
+    return {
+      vendors: () => [this.vendorName],
+      sources: { live: [imports.source], backfill: [imports.source] },
+      onClosed: (gate, busy) => imports.waitFor(gate, busy),
+    }
+  }
+
+  protected override asks(path: string, _url: URL): void {
     if (!path.endsWith('/oauth/token')) this.asked.push({ at: this.clock.now(), path })
   }
 
@@ -102,18 +110,5 @@ export class ImportWorld extends World {
   /** What arrived at the vendor, by path. */
   requests(path: RegExp): string[] {
     return this.asked.filter(one => path.test(one.path)).map(one => one.path)
-  }
-}
-
-/** Loses what is to ring later, as a bell that forgot with its process does; what rings at once is heard. */
-function forgetful(bell: VirtualBell, clock: VirtualClock): Bell {
-  return {
-    service: bell.service,
-    answer: (name, answer) => {
-      bell.answer(name, answer)
-    },
-    ring: async (name, key, at) => {
-      if (name !== IMPORT_BELL || at <= clock.now()) await bell.ring(name, key, at)
-    },
   }
 }

@@ -1,11 +1,11 @@
 // The program's rooms (src/rooms.ts) on a clock and a store of a test's own. What a test does not say is as here: the quota as it is by
-// default, no vendor, four calls at once, streams that settle at once.
+// default, no vendor, four calls of backfill at once, streams that settle at once.
 import { VirtualBell } from '../src/bell/bell.ts'
+import { callSlots } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import { idMaker } from '../src/kernel/ids.ts'
 import { secure } from '../src/kernel/random.ts'
-import { Slots } from '../src/kernel/slots.ts'
 import type { QuotaSettings } from '../src/quota/quota.ts'
 import { roomsOf, type Outside, type Rooms, type RoomSettings } from '../src/rooms.ts'
 import { openVendor, type VendorName } from '../src/vendors/vendors.ts'
@@ -30,7 +30,6 @@ export type Given = Partial<Omit<Outside, 'settings' | 'database' | 'clock'>> & 
 
 export function roomsOn({ settings, ...given }: Given): Rooms {
   const { clock, random = secure() } = given
-  const slots = new Slots(SLOTS)
   return roomsOf({
     random,
     newId: idMaker(clock, random),
@@ -39,11 +38,19 @@ export function roomsOn({ settings, ...given }: Given): Rooms {
     fetch,
     vendor: () => undefined,
     publicUrl: () => PUBLIC_URL,
-    slots: () => slots,
+    slots: callSlots(SLOTS),
     serverTime: false,
     isAlone: false,
     ...given,
-    settings: { quota: QUOTA, pollMinutes: 30, settleMs: 0, order: 'newest', retentionDays: () => undefined, ...settings },
+    settings: {
+      quota: QUOTA,
+      pollMinutes: 30,
+      concurrency: SLOTS,
+      settleMs: 0,
+      order: 'newest',
+      retentionDays: () => undefined,
+      ...settings,
+    },
   })
 }
 

@@ -8,7 +8,7 @@ import { secure } from '../src/kernel/random.ts'
 import { Slots } from '../src/kernel/slots.ts'
 import { unmetered } from '../src/quota/quota.ts'
 import type { Redis } from '../src/redis/redis.ts'
-import type { Streams } from '../src/streams/streams.ts'
+import type { Rooms } from '../src/rooms.ts'
 import { QUOTA, roomsOn, SECRETS, vendorAt } from './rooms.ts'
 
 const random = secure()
@@ -19,13 +19,18 @@ export interface StreamParts {
   readonly database: Database
   readonly clock: Clock
   readonly vendorUrl: string
-  /** Decides about permits and locks; without it calls are not metered. */
+  /** Decides about permits; without it calls are not metered. */
   readonly redis?: Redis
 }
 
-export function streamsOn({ database, clock, vendorUrl, redis }: StreamParts): { streams: Streams; bell: VirtualBell } {
+export function streamsOn({
+  database,
+  clock,
+  vendorUrl,
+  redis,
+}: StreamParts): Pick<Rooms, 'streams' | 'worker'> & { bell: VirtualBell } {
   const [bell, slots, strava] = [new VirtualBell(clock), new Slots(8), vendorAt('strava', vendorUrl)]
-  const { streams } = roomsOn({
+  const { streams, worker } = roomsOn({
     database,
     clock,
     bell,
@@ -35,7 +40,7 @@ export function streamsOn({ database, clock, vendorUrl, redis }: StreamParts): {
     slots: () => slots,
     settings: { quota: { ...QUOTA, limits: { strava: WIDE } } },
   })
-  return { streams, bell }
+  return { streams, worker, bell }
 }
 
 /** A connected athlete with this many activities; the athlete's id. */

@@ -50,7 +50,7 @@ export class StreamWorld extends World {
   process({ cache, slots }: Pick<Given, 'cache'> & { readonly slots?: Slots } = {}): Process {
     const { settleMs = SETTLE_MS, order = 'newest' } = this.#options
     const given = { cache, ...(slots && { slots: () => slots }), settings: { settleMs, order } }
-    return this.open(given, ({ streams }) => [streams])
+    return this.open(given, ({ streams, worker }) => ({ services: [streams.work(), worker], schedules: streams.schedules() }))
   }
 
   protected override asks(path: string): void {

@@ -29,8 +29,8 @@ export interface WorldBase {
   readonly startsAt?: number
   readonly settings?: Partial<QuotaSettings>
   readonly limits?: SimulatorOptions['limits']
-  /** How long the vendor takes for an answer; none unless said. */
-  readonly latencyMs?: number
+  /** How long the vendor takes for an answer, or for each; no time unless said. */
+  readonly latencyMs?: number | (() => number)
   /** The athletes'; Berlin unless said. */
   readonly timezone?: string
 }
@@ -45,9 +45,9 @@ export interface Process extends Rooms {
 }
 
 /** What a process works at. */
-interface Work {
-  work(): Service
-  schedules(): (() => Promise<void>)[]
+interface Works {
+  readonly services: readonly Service[]
+  readonly schedules: readonly (() => Promise<void>)[]
 }
 
 /** No history here takes so long: who waits longer waits for ever, because schedules go on ringing. */
@@ -63,12 +63,15 @@ export abstract class World {
   readonly #options: WorldBase
   readonly #random = seeded(7)
   readonly #newId: NewId
+  #isPlaying = false
   /** What the vendor sends by itself. */
   onWebhook: (request: Request) => Promise<void> = () => Promise.resolve()
   /** What becomes of an answer on its way. */
   onItsWay: (path: string, response: Response) => Promise<Response> = (_, response) => Promise.resolve(response)
   /** The first athlete that connected. */
   athleteId = ''
+  /** How many queries the processes have made outside transactions. */
+  statements = 0
 
   constructor(database: Database, options: WorldBase, simulated: Omit<SimulatorOptions, 'clock'>) {
     this.#options = options
@@ -87,13 +90,13 @@ export abstract class World {
   }
 
   /** Hears of every request before the vendor does. */
-  protected abstract asks(path: string): void
+  protected abstract asks(path: string, url: URL): void
 
   /** Hears of every answer before its process does, which waits for what is done about it. */
   protected abstract answers(path: string): void | Promise<void>
 
   /** Another process's, as far as the store can tell. */
-  protected open(given: Partial<Given>, worksAt: (rooms: Rooms) => readonly Work[]): Process {
+  protected open(given: Partial<Given>, worksAt: (rooms: Rooms) => Works): Process {
     const gate = new Gate()
     const { bell = new VirtualBell(this.clock), settings } = given
     const known = simulatedVendor(this.vendorName)
@@ -101,16 +104,14 @@ export abstract class World {
       clock: this.clock,
       random: this.#random,
       newId: this.#newId,
-      database: tracked(this.#plain, this.clock, gate.pass),
+      database: this.#own(tracked(this.#plain, this.clock, gate.pass)),
       fetch: this.#fetch(gate),
       vendor: name => (name === this.vendorName ? known : undefined),
       ...given,
       bell,
       settings: { quota: { ...QUOTA, ...this.#options.settings }, ...settings },
     })
-    const works = worksAt(rooms)
-    const schedules = works.flatMap(one => one.schedules())
-    const workers = works.map(one => one.work())
+    const { services: workers, schedules } = worksAt(rooms)
     return {
       ...rooms,
       start: async () => {
@@ -131,9 +132,27 @@ export abstract class World {
     }
   }
 
+  /** Counts, and is deaf outside the play: a process that nobody stopped must not meddle with the next world of the same store. */
+  #own(database: Database): Database {
+    const query: Database['query'] = (...asked) => {
+      this.statements++
+      return database.query(...asked)
+    }
+    const listen: Database['listen'] = (channel, listener) =>
+      database.listen(channel, payload => {
+        if (this.#isPlaying) listener(payload)
+      })
+    return { ...database, query, listen }
+  }
+
   /** Runs `play` on virtual time. */
   async run<T>(play: () => Promise<T>): Promise<T> {
-    return await this.clock.runUntil(play())
+    this.#isPlaying = true
+    try {
+      return await this.clock.runUntil(play())
+    } finally {
+      this.#isPlaying = false
+    }
   }
 
   /** A new athlete; the vendor's is the one it made last. */
@@ -159,9 +178,11 @@ export abstract class World {
   #fetch(gate: Gate): Fetch {
     return async (url, init) => {
       await gate.pass()
-      const path = new URL(url).pathname.replace(`/${this.vendorName}`, '').replace('/api/v3', '')
-      this.asks(path)
-      if (this.#options.latencyMs !== undefined) await this.clock.sleep(this.#options.latencyMs)
+      const asked = new URL(url)
+      const path = asked.pathname.replace(`/${this.vendorName}`, '').replace('/api/v3', '')
+      this.asks(path, asked)
+      const { latencyMs } = this.#options
+      if (latencyMs !== undefined) await this.clock.sleep(typeof latencyMs === 'number' ? latencyMs : latencyMs())
       const response = await this.simulator.fetch(url, init)
       await this.answers(path)
       return await this.onItsWay(path, response)
@@ -181,7 +202,10 @@ export function tracked(database: Database, clock: VirtualClock, gate: () => Pro
     script: text => passing(() => database.script(text)),
     notify: (channel, payload) => passing(() => database.notify(channel, payload)),
     transaction: (work, options) => passing(() => database.transaction(work, options)),
-    listen: (channel, listener) => passing(() => database.listen(channel, listener)),
+    listen: async (channel, listener) => {
+      const deaf = await passing(() => database.listen(channel, listener))
+      return () => clock.track(deaf())
+    },
     close: () => clock.track(database.close()),
   }
 }

@@ -150,7 +150,11 @@ const pace = group('Pace', {
     '30',
     'How often each connection is checked for new data; once a day while its webhooks arrive.',
   ),
-  PACELINE_STREAM_CONCURRENCY: standard(whole(1, 64), '4', 'Details and streams fetched at the same time by one process.'),
+  PACELINE_STREAM_CONCURRENCY: standard(
+    whole(1, 64),
+    '4',
+    'Details and streams fetched at the same time by one process. Calls that somebody waits for have four times as many slots of their own.',
+  ),
   PACELINE_STREAM_SETTLE_MS: standard(
     whole(0, LONGEST_MS),
     '1800000',

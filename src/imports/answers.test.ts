@@ -6,6 +6,7 @@ import { answerOf } from './answers.ts'
 
 describe('what an outcome means for an import', () => {
   const later = NOW + 1_000
+  const refusal = { pool: 'read', window: 'day', cause: 'reserve', resetAt: later } as const
   const needsConsent = {
     ending: 'failed',
     code: 'PACE_NEEDS_REAUTH',
@@ -31,22 +32,27 @@ describe('what an outcome means for an import', () => {
     [
       'a spent quota pauses until the vendor’s time',
       { outcome: 'rate_limited', retryAt: later, scope: 'short' },
-      { ending: 'paused', retryAt: later, cause: 'quota' },
+      { ending: 'paused', retryAt: later, cause: 'closed' },
     ],
     [
       'a spent quota without a time pauses for a minute',
       { outcome: 'rate_limited', retryAt: undefined, scope: 'unknown' },
-      { ending: 'paused', retryAt: NOW + 60_000, cause: 'quota' },
+      { ending: 'paused', retryAt: NOW + 60_000, cause: 'closed' },
     ],
     [
-      'a permit that comes later pauses until then',
-      { outcome: 'no_permit', retryAt: later },
-      { ending: 'paused', retryAt: later, cause: 'quota' },
+      'a permit that comes later pauses until then, and the refusal keeps its shape',
+      { outcome: 'no_permit', refusal },
+      { ending: 'paused', retryAt: later, cause: 'reserve', refusal },
     ],
     [
       'a budget that does not answer pauses for a minute and is named',
-      { outcome: 'no_permit', retryAt: undefined },
+      { outcome: 'no_permit', refusal: undefined },
       { ending: 'paused', retryAt: NOW + 60_000, cause: 'budget' },
+    ],
+    [
+      'an application that is switched off pauses for five minutes, and needs no consent',
+      { outcome: 'inactive', reason: 'off' },
+      { ending: 'paused', retryAt: NOW + 300_000, cause: 'inactive' },
     ],
     [
       'a connection that is gone fails the import',

@@ -197,7 +197,7 @@ describe('an obstacle ends the import at once', () => {
     [UNAVAILABLE, 'Foursquare did not give the check-ins (it answers 503).'],
     [broken('no scope'), 'Foursquare did not give the check-ins (no scope).'],
     [GONE, 'Foursquare did not give the check-ins (not found).'],
-    [pause('quota'), 'Foursquare allows no more requests before 12:01 UTC; wait until then.'],
+    [pause('limit'), 'Foursquare allows no more requests before 12:01 UTC; wait until then.'],
     [pause('budget'), 'The budget service does not answer; wait until it does.'],
   ]
   for (const [obstacle, sentence] of rows) {

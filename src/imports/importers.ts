@@ -44,7 +44,7 @@ const by =
   <E, C extends BaseCursor, R, W>(importer: (endpoints: E, parts: ImporterParts) => Importer<C, R, W>) =>
   (endpoints: E, parts: ImporterParts) =>
   (runParts: RunParts, job: ImportJob): Promise<Ending> =>
-    new Run(runParts, job, importer(endpoints, parts)).toItsEnd()
+    new Run(runParts, job, importer(endpoints, parts)).visit()
 
 const ACTIVITIES = { noun: 'activities', counter: 'activities_imported' } as const
 const NIGHTS = { noun: 'nights', counter: 'nights_imported', isPolled: true, isRelooked: false } as const

@@ -4,7 +4,7 @@
 // - no request leaves during a pause; a pause ends by itself;
 // - a connection's last sync moves when an import completes, to the import's start.
 import type { Activities, Counts } from '../activities/activities.ts'
-import type { Accounts, Connection, Connections } from '../accounts/accounts.ts'
+import type { Accounts, AuthorisedOutcome, Connection, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
 import type { CallOptions } from '../calls/calls.ts'
 import type { Database, Queryable } from '../db/db.ts'
@@ -22,19 +22,21 @@ import {
   type VendorName,
   type VendorRequest,
 } from '../vendors/vendors.ts'
-import { importStatuses, type ImportStatus } from './job-lifecycle.ts'
-import { JobStore, type ImportJob, type ImportType } from './job-store.ts'
+import type { Claim, Gate, Source, Work } from '../work/work.ts'
+import { importLifecycle, importStatuses, type ImportStatus } from './job-lifecycle.ts'
+import { ImportSource } from './import-source.ts'
+import { JobStore, limitedBy, type ImportJob, type ImportType, type LimitedBy, type PauseCause } from './job-store.ts'
 import { storePushed } from './garmin-push.ts'
 import { importedBy, importers, runImporter } from './importers.ts'
 import { messageOf } from './messages.ts'
-import { CALLS_PER_POLL, dueForImport } from './polling.ts'
+import { consentWatch } from './consent-watch.ts'
+import { CALLS_PER_POLL, lookEveryMs, Polling } from './polling.ts'
 import { DetailRefresh } from './refresh.ts'
 import type { Ending } from './run.ts'
 import type { Problem } from './steps.ts'
-import { IMPORT_BELL, ImportWorker } from './worker.ts'
 
 export { importLifecycle, importStatuses } from './job-lifecycle.ts'
-export { IMPORT_TYPES } from './job-store.ts'
+export { IMPORT_TYPES, PAUSE_CAUSES } from './job-store.ts'
 export { importsEraser } from './eraser.ts'
 
 export interface ImportsParts {
@@ -46,15 +48,16 @@ export interface ImportsParts {
   readonly connections: Connections
   readonly activities: Activities
   readonly ingest: SleepIngest
-  readonly quota: Pick<Quota, 'forecast' | 'leave' | 'vendorState' | 'callsSince'>
+  readonly quota: Pick<Quota, 'forecast' | 'vendorState' | 'callsSince'>
+  readonly work: Pick<Work, 'offer' | 'remind' | 'atOnce' | 'heard' | 'closed' | 'isInactive' | 'backlog'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
+  /** Calls of the athlete's other work that go before an import's details. */
+  readonly goesBefore: (vendor: VendorName, athleteId: string) => Promise<number>
   /** Called after an import stored new activities. */
   readonly onNews: (athleteId: string, vendor: VendorName, externalIds: readonly string[]) => Promise<void>
   readonly pollMinutes: number
   /** For how many days a vendor's data is kept; undefined: for ever. */
   readonly retentionDays: (vendor: VendorName) => number | undefined
-  /** Whether no other process can use the store. */
-  readonly isAlone?: boolean
 }
 
 type Started =
@@ -69,6 +72,10 @@ export interface ImportView {
     readonly photos: number
     readonly total: number | undefined
   }
+  /** When a paused one goes on by itself, and what it waits for. */
+  readonly retryAt: number | undefined
+  readonly cause: PauseCause | undefined
+  readonly limitedBy: LimitedBy | undefined
   readonly eta: number | undefined
   readonly message: string
   readonly problems: readonly Problem[]
@@ -84,52 +91,64 @@ interface ImportGauge {
 /** How far an incremental import looks back, to find late uploads and edits. */
 const LOOK_BACK_MS = 7 * DAY_MS
 const KEPT_MS = 90 * DAY_MS
-/** A look at a whole list that did not come to its end is tried again after this time. */
-const WHOLE_AGAIN_MS = DAY_MS
 /** New activities on a page of 200: pages overlap by the entries of one second. */
 const NEW_PER_PAGE = 199
+/** How many imports a recheck looks at. */
+const RECHECKED = 500
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 interface Wish {
   readonly type: ImportType
   readonly restart?: boolean
-  /** What it will cost of the polls' share; none for an import that a person asked for. */
-  readonly listCalls?: number
 }
 
 export class Imports {
   readonly #parts: ImportsParts
   readonly #store: JobStore
-  readonly #worker: ImportWorker
   readonly #refresh: DetailRefresh
+  /** The imports as work. */
+  readonly source: Source
+  /** How far the minute's recheck has come. */
+  #rechecked = FIRST_ID
+  readonly #polling: Polling
+  /** Starts an import as soon as a connection is made or renewed. Runs beside the schedules. */
+  readonly watching: Service
 
   constructor(parts: ImportsParts) {
     this.#parts = parts
     this.#store = new JobStore(parts.database)
     this.#refresh = new DetailRefresh(parts)
-    this.#worker = new ImportWorker({
+    this.source = new ImportSource({
       ...parts,
       store: this.#store,
-      owner: parts.newId(),
-      synced: (tx, { athleteId, vendor }, at) => parts.connections.synced(tx, athleteId, vendor, at),
-      run: (job, leaseMs, signal) => this.#run(job, leaseMs, signal),
+      synced: (tx, { athleteId, vendor }, at) =>
+        parts.connections.synced(tx, { athleteId, vendor, at, everyMs: lookEveryMs(vendor, parts.pollMinutes) }),
+      visit: (job, claim) => this.#visit(job, claim),
+      owed: (vendor, athleteId) => this.#owed(vendor, athleteId),
     })
+    this.#polling = new Polling({
+      ...parts,
+      store: this.#store,
+      wholeLookCalls: (athleteId, vendor) => this.#wholeLookCalls(athleteId, vendor),
+      start: (athleteId, vendor, wish) => this.start(athleteId, vendor, wish),
+    })
+    this.watching = consentWatch({ ...parts, look: () => this.#polling.lookFirst() })
   }
 
-  /** Makes this process run imports. Call it before the bell starts. */
-  work(): Service {
-    this.#worker.answer()
-    return this.#worker.service
+  /** The gate has closed: the imports that were being served wait, all in one statement. */
+  async waitFor(gate: Gate, busy: readonly string[]): Promise<void> {
+    await this.#store.pauseServed(gate, busy, this.#parts.clock.now())
   }
 
-  /** Every minute: rings for due imports and starts the automatic ones. Call it before the bell starts. */
+  /** Every minute: starts the automatic imports, and looks for forgotten ones. Call it before the bell starts. */
   schedules(): (() => Promise<void>)[] {
     const { bell, clock } = this.#parts
     const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
     return [
       every('imports-sweep', '* * * * *', async () => {
-        // Polling must happen even if the sweep fails.
+        // Polling must happen even if the recheck fails.
         try {
-          await this.#worker.sweep()
+          await this.#recheck()
         } finally {
           await this.poll()
         }
@@ -149,27 +168,28 @@ export class Imports {
   }
 
   async start(athleteId: string, vendor: VendorName, wish: Wish): Promise<Started> {
-    const { newId, bell, clock, connections } = this.#parts
+    const { database, newId, clock, connections, work } = this.#parts
     const connection = await connections.find(athleteId, vendor)
     if (connection === undefined) return { outcome: 'not_connected' }
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
     const wanted = await this.#wanted(athleteId, connection, wish)
-    const job = await this.#store.create(newId(), wanted, clock.now())
-    if (job !== undefined) {
-      await bell.ring(IMPORT_BELL, job.id, clock.now())
-      return { outcome: 'new', job }
-    }
+    const job = await database.transaction(async tx => {
+      const created = await this.#store.create(tx, newId(), wanted, clock.now())
+      if (created !== undefined) await work.offer(vendor, 'live', [athleteId], { tx })
+      return created
+    })
+    if (job !== undefined) return { outcome: 'new', job }
     const live = await this.#store.live(wanted)
     // The live one ended between the two statements, so a new one can be created.
     return live === undefined ? await this.start(athleteId, vendor, wish) : { outcome: 'running', job: live }
   }
 
   /** An incremental import needs a complete sync to build on, made with the scopes of today. */
-  async #wanted(athleteId: string, connection: Connection, { type, restart = false, listCalls = 0 }: Wish) {
+  async #wanted(athleteId: string, connection: Connection, { type, restart = false }: Wish) {
     const { vendor, lastSyncAt, connectedAt } = connection
     const scopes = readingScopes(vendors[vendor].facts, connection.scopes)
     const isFull = lastSyncAt === null || (importers[vendor].isRelooked && !(await this.#isSeenWith(athleteId, vendor, scopes)))
-    return { athleteId, vendor, type: isFull ? ('full' as const) : type, restart, connectedAt, scopes, listCalls }
+    return { athleteId, vendor, type: isFull ? ('full' as const) : type, restart, connectedAt, scopes }
   }
 
   async #isSeenWith(athleteId: string, vendor: VendorName, scopes: readonly string[]): Promise<boolean> {
@@ -185,11 +205,16 @@ export class Imports {
 
   /** Starts the automatic imports: a full one after connecting, then incremental ones at intervals, and a full one every week. */
   async poll(): Promise<void> {
-    const wholeLookCalls = (athleteId: string, vendor: VendorName): Promise<number> => this.#wholeLookCalls(athleteId, vendor)
-    for (const due of await dueForImport({ ...this.#parts, wholeLookCalls }, this.#store)) {
-      if (due.type === 'full') await this.#store.postponeFull(due, this.#parts.clock.now() + WHOLE_AGAIN_MS)
-      await this.start(due.athleteId, due.vendor, due)
-    }
+    await this.#polling.look()
+  }
+
+  /** Looks at some of the imports that could be served, others each time: whose lane was forgotten is found. */
+  async #recheck(): Promise<void> {
+    const { clock, work } = this.#parts
+    const some = await this.#store.waiting(this.#rechecked, RECHECKED, clock.now())
+    for (const [vendor, jobs] of Map.groupBy(some, job => job.vendor))
+      await work.remind(vendor, 'live', [...new Set(jobs.map(({ athleteId }) => athleteId))])
+    this.#rechecked = some.length < RECHECKED ? FIRST_ID : (some.at(-1)?.id ?? FIRST_ID)
   }
 
   /** Stores what Garmin pushed, requested or not, in the caller's transaction. */
@@ -200,7 +225,8 @@ export class Imports {
 
   async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportView[]> {
     const jobs = await this.#store.list(athleteId, page)
-    return await Promise.all(jobs.map(job => this.view(job)))
+    const gates = await this.#parts.work.closed()
+    return await Promise.all(jobs.map(job => this.view(job, gates)))
   }
 
   async read(athleteId: string, id: string): Promise<ImportView | undefined> {
@@ -224,21 +250,23 @@ export class Imports {
   }
 
   /** The import as the API shows it. */
-  async view(job: ImportJob): Promise<ImportView> {
-    const { accounts, activities, clock } = this.#parts
+  async view(job: ImportJob, gates?: readonly Gate[]): Promise<ImportView> {
+    const { accounts, activities, clock, work } = this.#parts
+    const waits = waitOf(job, gates ?? (await work.closed()))
     const counts = await this.#counts(job)
     const zone = (await accounts.timezoneOf(job.athleteId)) ?? (await activities.lastZone(job.athleteId)) ?? 'UTC'
     const told = {
       status: job.status,
       imported: importedBy(job),
       total: job.total,
-      retryAfter: job.retryAfter?.getTime(),
-      pause: job.pause,
+      ...waits,
       error: job.error,
       noun: importers[job.vendor].noun,
+      title: vendors[job.vendor].facts.title,
     }
     return {
       job,
+      ...waits,
       progress: { listed: counts.listed, detailed: counts.detailed, photos: counts.photosSynced, total: job.total },
       eta: await this.#eta(job, counts),
       message: messageOf(told, zone, clock.now()),
@@ -254,15 +282,21 @@ export class Imports {
   }
 
   /** When the missing details and photos will be here, taking the other athletes' imports into account. */
-  async #eta(job: ImportJob, { detailsOwed, photosOwed }: Counts): Promise<number | undefined> {
+  async #eta(job: ImportJob, counts: Counts): Promise<number | undefined> {
     if (job.total === undefined || job.status === 'completed' || job.status === 'failed' || job.vendor !== 'strava')
       return undefined
-    const others = await this.#store.othersOwe(job)
-    return await this.#parts.quota.forecast(job.vendor, { mine: detailsOwed + photosOwed, others })
+    const others = await this.#parts.work.backlog(job.vendor, job.athleteId)
+    const mine = fetchesOwed(counts) + (await this.#parts.goesBefore(job.vendor, job.athleteId))
+    return await this.#parts.quota.forecast(job.vendor, { mine, others, atOnce: await this.#parts.work.atOnce() })
   }
 
-  async #run(job: ImportJob, leaseMs: number, signal: AbortSignal): Promise<Ending> {
-    const { database, clock, connections, vendor, quota, onNews } = this.#parts
+  async #owed(vendor: VendorName, athleteId: string): Promise<number> {
+    if (vendor !== 'strava') return 0
+    return fetchesOwed(await this.#parts.activities.counts(athleteId, vendor))
+  }
+
+  async #visit(job: ImportJob, claim: Claim): Promise<Ending> {
+    const { database, clock, connections, vendor, work, onNews } = this.#parts
     const { athleteId } = job
     const open = vendor(job.vendor)
     const connection = await connections.find(athleteId, job.vendor)
@@ -274,18 +308,15 @@ export class Imports {
       store: this.#store,
       facts: open.facts,
       call: <T>(request: VendorRequest<T>, options: CallOptions) => connections.call(connection.id, request, options),
-      signal,
-      leaseMs,
+      claim,
+      heard: (outcome: AuthorisedOutcome<unknown>) => work.heard(job.vendor, outcome, claim.lane.failures),
       since: since === undefined ? undefined : since - LOOK_BACK_MS,
       cutoff: () => this.#cutoff(job.vendor),
       onNews: (externalIds: readonly string[]) => onNews(athleteId, job.vendor, externalIds),
     }
     const isFirst = connection.lastSyncAt === null
     const isNarrowed = (): Promise<boolean> => this.#isNarrowed(job)
-    const ending = await runImporter(open, { ...this.#parts, athleteId, isFirst, isNarrowed }, run, job)
-    // An import that waits for the vendor to push needs no permit, so it gives up its turn.
-    if (ending.ending !== 'paused' || ending.cause === 'push') await quota.leave({ vendor: job.vendor, athleteId, rank: 2 })
-    return ending
+    return await runImporter(open, { ...this.#parts, athleteId, isFirst, isNarrowed }, run, job)
   }
 
   /** Whether the vendor shows us less now than it showed this import or the last full one: a permission was taken back. */
@@ -301,6 +332,24 @@ export class Imports {
     const days = this.#parts.retentionDays(vendor)
     return days === undefined ? undefined : this.#parts.clock.now() - days * DAY_MS
   }
+}
+
+/** Only a detail tells whether an activity has photos: of those that are still to come, as many as of those that have come. */
+function fetchesOwed({ detailed, detailsOwed, photosOwed, photosSynced }: Counts): number {
+  const withPhotos = detailed === 0 ? 0 : (photosOwed + photosSynced) / detailed
+  return Math.round(detailsOwed * (1 + withPhotos)) + photosOwed
+}
+
+type Wait = Pick<ImportView, 'retryAt' | 'cause' | 'limitedBy'>
+
+/** The later of the import's own time and the gate's, and why. */
+function waitOf(job: ImportJob, gates: readonly Gate[]): Wait {
+  const own = { retryAt: job.retryAfter?.getTime(), cause: job.pause, limitedBy: job.limitedBy }
+  const gate = gates.find(({ vendor, callClass }) => vendor === job.vendor && callClass === job.callClass)
+  if (gate === undefined || importLifecycle.states[job.status].final === true) return own
+  const opensAt = gate.opensAt.getTime()
+  if ((own.retryAt ?? 0) > opensAt) return own
+  return { retryAt: opensAt, cause: gate.cause, limitedBy: limitedBy(gate.pool, gate.window) }
 }
 
 const covers = (scopes: readonly string[], others: readonly string[]): boolean => others.every(other => scopes.includes(other))

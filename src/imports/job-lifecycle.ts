@@ -7,10 +7,10 @@ export const importLifecycle = defineLifecycle({
   initial: ['queued'],
   states: {
     queued: { means: 'waits for a worker' },
-    started: { means: 'a worker is fetching', set: ['lease_owner', 'lease_expires_at'] },
+    started: { means: 'is being fetched, call by call, as its athlete has a turn' },
     rate_limited: {
       means:
-        'waits until `retry_after`: for quota, for the budget service, for a vendor that fails or is still sending, or after a fault of Paceline',
+        'waits until `retry_after`, for what `pause` says: quota, the budget service, a vendor that fails, has switched the application off or is still sending, or a fault of Paceline',
       set: ['retry_after'],
     },
     completed: { means: 'everything is stored, except what `problems` names', final: true },
@@ -31,7 +31,7 @@ export const importLifecycle = defineLifecycle({
       to: 'rate_limited',
       when: 'no permit, the vendor fails or is still sending, or Paceline has a fault',
     },
-    release: { from: ['started'], to: 'queued', when: 'its lease expired, its process stops, or a server it needs is away' },
+    release: { from: ['started'], to: 'queued', when: 'its process stops, or a server it needs is away' },
     complete: { from: ['started'], to: 'completed', when: 'nothing is left to fetch' },
     fail: {
       from: ['queued', 'started', 'rate_limited'],

@@ -1,32 +1,34 @@
 // Import jobs as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch.
-import type { Unsynced } from '../accounts/accounts.ts'
+import type { DueLook } from '../accounts/accounts.ts'
 import { loadQueries, type Database, type Query, type Queryable } from '../db/db.ts'
-import { hasCode } from '../kernel/errors.ts'
+import type { CallClass } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
+import { GATE_CAUSES, type Gate } from '../work/work.ts'
 import type { ImportStatus } from './job-lifecycle.ts'
-import type { Problem } from './steps.ts'
+import type { Pause, Problem } from './steps.ts'
 
 const sql = loadQueries(new URL('job-store.sql', import.meta.url), {
-  create: ['id', 'athleteId', 'vendor', 'type', 'now', 'restart', 'connectedAt', 'scopes', 'listCalls'],
+  create: ['id', 'athleteId', 'vendor', 'type', 'now', 'restart', 'connectedAt', 'scopes'],
   live: ['athleteId', 'vendor'],
   lastFull: ['athleteId', 'vendor'],
   list: ['athleteId', 'after', 'limit'],
   read: ['id', 'athleteId'],
-  claim: ['id', 'owner', 'leaseUntil', 'now'],
-  save: ['id', 'epoch', 'cursor', 'total', 'problems', 'leaseUntil', 'now'],
-  pause: ['id', 'epoch', 'retryAt', 'cause', 'now'],
+  current: ['athleteId', 'vendor'],
+  claim: ['id', 'now'],
+  save: ['id', 'epoch', 'cursor', 'total', 'problems', 'class', 'now'],
+  await: ['id', 'epoch', 'class', 'now'],
+  pause: ['id', 'epoch', 'retryAt', 'cause', 'pool', 'window', 'now'],
+  pauseServed: ['vendor', 'class', 'opensAt', 'cause', 'pool', 'window', 'busy', 'now'],
   release: ['id', 'epoch', 'now'],
   complete: ['id', 'epoch', 'now'],
   fail: ['id', 'epoch', 'sentence', 'code', 'now'],
-  expire: ['now'],
-  abandon: ['now'],
-  due: ['now'],
+  waiting: ['after', 'now', 'limit'],
   scheduleFull: ['id', 'athleteId', 'vendor', 'isFull', 'at'],
-  fullDue: ['now'],
+  fullDue: ['vendors', 'now'],
   postponeFull: ['athleteId', 'vendor', 'at'],
-  unserved: ['athleteIds', 'vendors', 'consentedAt', 'since', 'byHand'],
-  lastPolls: ['vendor', 'type'],
-  othersOwe: ['vendor', 'athleteId'],
+  standings: ['athleteIds', 'vendors', 'consentedAt', 'once', 'byHand'],
+  closedShares: ['now'],
+  closeShare: ['vendor', 'type', 'now', 'costMs'],
   prune: ['before'],
   underWay: ['athleteId'],
   byStatus: [],
@@ -34,10 +36,16 @@ const sql = loadQueries(new URL('job-store.sql', import.meta.url), {
 
 export const IMPORT_TYPES = ['full', 'incremental'] as const
 export type ImportType = (typeof IMPORT_TYPES)[number]
-/** In this order: no permit; no budget service; the vendor fails; the vendor is still sending what we requested; a fault of ours. */
-export type PauseCause = 'quota' | 'budget' | 'vendor' | 'push' | 'fault'
+/** What closes a gate, and what concerns one import: the vendor is still sending what we requested, or a fault of ours. */
+export const PAUSE_CAUSES = [...GATE_CAUSES, 'push', 'fault'] as const
+export type PauseCause = (typeof PAUSE_CAUSES)[number]
 
 type StoredCursor = Readonly<Record<string, unknown>>
+
+export interface LimitedBy {
+  readonly pool: string
+  readonly window: string
+}
 
 export interface ImportJob {
   readonly id: string
@@ -51,6 +59,10 @@ export interface ImportJob {
   readonly problems: readonly Problem[]
   readonly retryAfter: Date | undefined
   readonly pause: PauseCause | undefined
+  /** Where the budget refused. */
+  readonly limitedBy: LimitedBy | undefined
+  /** Of the call that it makes next. */
+  readonly callClass: CallClass
   readonly error: string | undefined
   readonly epoch: number
   /** Of the connection, when the import was created. */
@@ -69,6 +81,9 @@ interface Row {
   readonly problems: readonly Problem[]
   readonly retry_after: Date | null
   readonly pause: PauseCause | null
+  readonly pause_pool: string | null
+  readonly pause_window: string | null
+  readonly call_class: CallClass
   readonly error: string | null
   readonly epoch: number
   readonly scopes: readonly string[]
@@ -86,19 +101,23 @@ const jobOf = (row: Row): ImportJob => ({
   problems: row.problems,
   retryAfter: row.retry_after ?? undefined,
   pause: row.pause ?? undefined,
+  limitedBy: limitedBy(row.pause_pool, row.pause_window),
+  callClass: row.call_class,
   error: row.error ?? undefined,
   epoch: row.epoch,
   scopes: row.scopes,
   startedAt: row.started_at ?? undefined,
 })
 
+export const limitedBy = (pool: string | null, window: string | null): LimitedBy | undefined =>
+  pool === null || window === null ? undefined : { pool, window }
+
 /** A worker's progress, saved in the transaction that stores the rows. */
 interface Progress {
   readonly cursor: object
   readonly total: number | undefined
   readonly problems: readonly Problem[]
-  /** No other worker takes the import before this time. */
-  readonly leaseUntil: number
+  readonly callClass: CallClass
 }
 
 interface Wanted {
@@ -112,8 +131,15 @@ interface NewImport extends Wanted {
   readonly restart: boolean
   readonly connectedAt: Date
   readonly scopes: readonly string[]
-  /** What it will probably cost of the polls' share; 0 for a first import. */
-  readonly listCalls: number
+}
+
+/** Of a connection: an import is live; none is wanted before a person asks; one is wanted, after one that completed or not. */
+export type Standing = 'live' | 'settled' | 'completed' | 'wanted'
+
+/** A part of a vendor's budget: of looks at the newest, or at whole lists. */
+interface Share {
+  readonly vendor: VendorName
+  readonly type: ImportType
 }
 
 type ClaimedJob = Pick<ImportJob, 'id' | 'epoch'>
@@ -126,8 +152,8 @@ export class JobStore {
   }
 
   /** Undefined when the athlete has a live import that serves. */
-  async create(id: string, wanted: NewImport, now: number): Promise<ImportJob | undefined> {
-    return await this.#one(sql.create({ id, ...wanted, now: new Date(now) }))
+  async create(tx: Queryable, id: string, wanted: NewImport, now: number): Promise<ImportJob | undefined> {
+    return await one(tx, sql.create({ id, ...wanted, now: new Date(now) }))
   }
 
   async live({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
@@ -148,17 +174,17 @@ export class JobStore {
     return await this.#one(sql.read({ id, athleteId }))
   }
 
-  async claim(id: string, owner: string, leaseUntil: number, now: number): Promise<ImportJob | undefined> {
-    try {
-      return await this.#one(sql.claim({ id, owner, leaseUntil: new Date(leaseUntil), now: new Date(now) }))
-    } catch (error) {
-      // Two imports of one history were created and claimed at the same moment: one of them works.
-      if (hasCode(error, '23505')) return undefined
-      throw error
-    }
+  /** The import of this history that is at work, or next. */
+  async current({ athleteId, vendor }: Wanted): Promise<ImportJob | undefined> {
+    return await this.#one(sql.current({ athleteId, vendor }))
   }
 
-  /** False when the lease was lost: then the caller must roll the transaction back. */
+  /** Undefined when it is not due. */
+  async claim({ id }: ImportJob, now: number): Promise<ImportJob | undefined> {
+    return await this.#one(sql.claim({ id, now: new Date(now) }))
+  }
+
+  /** False when the import was taken away: then the caller must roll the transaction back. */
   async save(tx: Queryable, { id, epoch }: ClaimedJob, progress: Progress, now: number): Promise<boolean> {
     const query = sql.save({
       id,
@@ -166,14 +192,31 @@ export class JobStore {
       cursor: JSON.stringify(progress.cursor),
       total: progress.total,
       problems: JSON.stringify(progress.problems),
-      leaseUntil: new Date(progress.leaseUntil),
+      class: progress.callClass,
       now: new Date(now),
     })
     return (await tx.query(query)).length === 1
   }
 
-  async pause({ id, epoch }: ClaimedJob, retryAt: number, cause: PauseCause, now: number): Promise<boolean> {
-    return await this.#moved(sql.pause({ id, epoch, retryAt: new Date(retryAt), cause, now: new Date(now) }))
+  /** Its next call is of this class. */
+  async await({ id, epoch }: ClaimedJob, callClass: CallClass, now: number): Promise<void> {
+    await this.#database.query(sql.await({ id, epoch, class: callClass, now: new Date(now) }))
+  }
+
+  async pause({ id, epoch }: ClaimedJob, { retryAt, cause, refusal }: Pause, now: number): Promise<boolean> {
+    const where = { pool: refusal?.pool, window: refusal?.window }
+    return await this.#moved(sql.pause({ id, epoch, retryAt: new Date(retryAt), cause, ...where, now: new Date(now) }))
+  }
+
+  /** The gate has closed for those that were being served, except for athletes whose worker is still storing. */
+  async pauseServed(
+    { vendor, callClass, opensAt, cause, pool, window }: Gate,
+    busy: readonly string[],
+    now: number,
+  ): Promise<void> {
+    await this.#database.query(
+      sql.pauseServed({ vendor, class: callClass, opensAt, cause, pool, window, busy, now: new Date(now) }),
+    )
   }
 
   async release({ id, epoch }: ClaimedJob, now: number): Promise<boolean> {
@@ -193,29 +236,25 @@ export class JobStore {
     return await this.#moved(sql.fail({ id, epoch, code, sentence, now: new Date(now) }))
   }
 
-  /** Puts every started import back without waiting for its lease; for the start of a process that has the store to itself. */
-  async abandon(now: number): Promise<void> {
-    await this.#database.query(sql.abandon({ now: new Date(now) }))
+  /** Some of the imports that could be served now, those with the next ids after `after`. */
+  async waiting(after: string, limit: number, now: number): Promise<(Wanted & { readonly id: string })[]> {
+    return await this.#database.query(sql.waiting({ after, limit, now: new Date(now) }))
   }
 
-  /** Puts the imports of dead workers back, and gives the ids of those that are due. */
-  async due(now: number): Promise<string[]> {
-    await this.#database.query(sql.expire({ now: new Date(now) }))
-    return (await this.#database.query<{ id: string }>(sql.due({ now: new Date(now) }))).map(({ id }) => id)
-  }
-
-  /** The connections that need a new import: none is live, none began lately. `byHand`: vendors whose failed full import waits for a person. */
-  async unserved(connections: readonly Unsynced[], byHand: readonly VendorName[]): Promise<Unsynced[]> {
+  /** In the order given. `once`: vendors that get one import a consent. `byHand`: those whose failed full import waits for a person. */
+  async standings(
+    connections: readonly DueLook[],
+    { once, byHand }: { readonly once: readonly VendorName[]; readonly byHand: readonly VendorName[] },
+  ): Promise<Standing[]> {
     if (connections.length === 0) return []
-    const query = sql.unserved({
+    const query = sql.standings({
       athleteIds: connections.map(({ athleteId }) => athleteId),
       vendors: connections.map(({ vendor }) => vendor),
       consentedAt: connections.map(({ consentedAt }) => consentedAt),
-      since: connections.map(({ since }) => since),
+      once,
       byHand,
     })
-    const rows = await this.#database.query<{ place: number }>(query)
-    return rows.flatMap(({ place }) => connections[place - 1] ?? [])
+    return (await this.#database.query<{ standing: Standing }>(query)).map(({ standing }) => standing)
   }
 
   /** Says when the whole list is due again, in the transaction that completes the import. */
@@ -224,8 +263,8 @@ export class JobStore {
   }
 
   /** The histories whose whole list is due. */
-  async fullDue(now: number): Promise<Wanted[]> {
-    return await this.#database.query(sql.fullDue({ now: new Date(now) }))
+  async fullDue(names: readonly VendorName[], now: number): Promise<Wanted[]> {
+    return await this.#database.query(sql.fullDue({ vendors: names, now: new Date(now) }))
   }
 
   /** For a whole look that starts now: if it is not completed, another is due at `at`. */
@@ -233,14 +272,13 @@ export class JobStore {
     await this.#database.query(sql.postponeFull({ athleteId, vendor, at: new Date(at) }))
   }
 
-  /** When the last import of this type that counts in the polls' share was created, and the list calls of those of that minute. */
-  async lastPolls({ vendor, type }: Pick<NewImport, 'vendor' | 'type'>): Promise<{ at: number; calls: number }> {
-    const [row] = await this.#database.query<{ at: Date | null; calls: number | null }>(sql.lastPolls({ vendor, type }))
-    return { at: row?.at?.getTime() ?? 0, calls: row?.calls ?? 0 }
+  /** The shares whose last looks are not paid for yet. */
+  async closedShares(now: number): Promise<Share[]> {
+    return await this.#database.query<Share>(sql.closedShares({ now: new Date(now) }))
   }
 
-  async othersOwe({ athleteId, vendor }: Wanted): Promise<number[]> {
-    return (await this.#database.query<{ owed: number }>(sql.othersOwe({ vendor, athleteId }))).map(({ owed }) => owed)
+  async closeShare({ vendor, type }: Share, now: number, costMs: number): Promise<void> {
+    await this.#database.query(sql.closeShare({ vendor, type, now: new Date(now), costMs }))
   }
 
   async prune(before: number): Promise<void> {
@@ -258,11 +296,15 @@ export class JobStore {
   }
 
   async #one(query: Query): Promise<ImportJob | undefined> {
-    const [row] = await this.#database.query<Row>(query)
-    return row && jobOf(row)
+    return await one(this.#database, query)
   }
 
   async #moved(query: Query): Promise<boolean> {
     return (await this.#database.query(query)).length === 1
   }
+}
+
+async function one(tx: Queryable, query: Query): Promise<ImportJob | undefined> {
+  const [row] = await tx.query<Row>(query)
+  return row && jobOf(row)
 }

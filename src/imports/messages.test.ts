@@ -7,17 +7,13 @@ const told: Told = {
   status: 'started',
   imported: 150,
   total: 847,
-  retryAfter: undefined,
-  pause: undefined,
+  retryAt: undefined,
+  cause: undefined,
   error: undefined,
   noun: 'activities',
+  title: 'Strava',
 }
-const paused = (retryAfter: number, pause: Told['pause'] = 'quota'): Told => ({
-  ...told,
-  status: 'rate_limited',
-  retryAfter,
-  pause,
-})
+const paused = (retryAt: number, cause: Told['cause'] = 'limit'): Told => ({ ...told, status: 'rate_limited', retryAt, cause })
 
 describe('what a person reads about an import', () => {
   const rows: [told: Told, sentence: string][] = [
@@ -25,8 +21,14 @@ describe('what a person reads about an import', () => {
     [told, 'Importing: 150 of 847 activities'],
     [{ ...told, status: 'queued' }, 'Importing: 150 of 847 activities'],
     [paused(Date.UTC(2026, 2, 10, 14, 15, 3)), 'Rate limited, resuming at 14:15'],
-    [paused(Date.UTC(2026, 2, 10, 14, 15, 3), 'vendor'), 'Rate limited, resuming at 14:15'],
-    [paused(Date.UTC(2026, 2, 11, 0, 0, 3)), 'Rate limited, resuming tomorrow at 00:00'],
+    [paused(Date.UTC(2026, 2, 10, 14, 15, 3), 'yield'), 'Rate limited, resuming at 14:15'],
+    [paused(Date.UTC(2026, 2, 10, 14, 15, 3), 'closed'), 'Rate limited, resuming at 14:15'],
+    [paused(Date.UTC(2026, 2, 10, 14, 20, 3), 'vendor'), 'Strava does not answer, next try at 14:20'],
+    [paused(Date.UTC(2026, 2, 10, 14, 20, 3), 'fault'), 'Paceline has a fault of its own, next try at 14:20'],
+    [paused(NOON, 'inactive'), 'Strava has switched this application off: its owner needs a subscription'],
+    [{ ...paused(NOON, 'push'), title: 'Garmin' }, 'Garmin is sending'],
+    [{ ...paused(Date.UTC(2026, 2, 10, 14, 15, 3)), status: 'queued' }, 'Rate limited, resuming at 14:15'],
+    [paused(Date.UTC(2026, 2, 11, 0, 0, 3), 'reserve'), 'Rate limited, resuming tomorrow at 00:00'],
     [paused(NOON + 60_000, 'budget'), 'Waiting for the budget service'],
     [{ ...told, status: 'completed', imported: 847 }, 'Completed: 847 activities imported'],
     [{ ...told, status: 'completed', imported: 0 }, 'Completed: no new activities'],
@@ -36,7 +38,7 @@ describe('what a person reads about an import', () => {
     ],
   ]
   for (const [what, sentence] of rows) {
-    test(`${sentence} (${what.status}${what.pause === undefined ? '' : `, ${what.pause}`})`, () => {
+    test(`${sentence} (${what.status}${what.cause === undefined ? '' : `, ${what.cause}`})`, () => {
       assert.equal(messageOf(what, 'UTC', NOON), sentence)
     })
   }

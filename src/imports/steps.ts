@@ -5,6 +5,7 @@ import type { CallOptions } from '../calls/calls.ts'
 import type { Queryable } from '../db/db.ts'
 import { MINUTE_MS } from '../kernel/durations.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
+import type { Refusal } from '../quota/quota.ts'
 import type { Broken, VendorRequest } from '../vendors/vendors.ts'
 import type { Answer, NoValue } from './answers.ts'
 import type { PauseCause } from './job-store.ts'
@@ -37,7 +38,13 @@ export interface State<C, R> {
   readonly title: string
 }
 
-export type Pause = { readonly ending: 'paused'; readonly retryAt: number; readonly cause: PauseCause }
+export interface Pause {
+  readonly ending: 'paused'
+  readonly retryAt: number
+  readonly cause: PauseCause
+  /** How the budget refused. */
+  readonly refusal?: Refusal
+}
 export type Failure = { readonly ending: 'failed'; readonly code: ErrorCode; readonly sentence: string }
 
 /** What is saved, in one transaction. `W` says which rows are stored. */

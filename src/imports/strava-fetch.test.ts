@@ -21,7 +21,7 @@ import type { Answer } from './answers.ts'
 import type { StravaWrite } from './strava-steps.ts'
 
 const OWED = { externalId: '7', start: new Date(NOW + 500), isMissing: false, hasFailed: false }
-const USED = { look: { ...LOOK, isUsed: true } }
+const USED = { look: { ...LOOK, fetched: 1 } }
 const ASKED = { ...USED, last_activity_id: '7' }
 
 const owes = (owed: Partial<typeof OWED> = {}, cursor: Given['cursor'] = {}): StravaState =>

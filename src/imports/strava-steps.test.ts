@@ -211,7 +211,7 @@ describe('what the list no longer shows', () => {
 
 describe('what is next after the list', () => {
   const doubted = { externalId: '9', start: 100_000 }
-  const old = { ...LOOK, began: NOON - 3_600, ended: NOON - 3_600, isUsed: true } as const
+  const old = { ...LOOK, began: NOON - 3_600, ended: NOON - 3_600, fetched: 10 } as const
   const order: [name: string, given: Given, line: string][] = [
     ['details come before photos', { rows: { ...DETAIL, ...PHOTOS } }, detailLine('7')],
     ['photos come after the details', { rows: PHOTOS }, photosLine('8')],
@@ -226,21 +226,27 @@ describe('what is next after the list', () => {
   for (const [name, given, line] of order) test(name, () => assert.equal(lineOf(stepOf(fetchState(given))), line))
 
   const ages: [name: string, look: Partial<StravaCursor['look']>, rows: Given['rows'], line: string][] = [
-    ['a look of ten minutes that was used is done again', { began: NOON - 600, isUsed: true }, DETAIL, TOP_LINE],
-    ['a look of less than ten minutes is not done again', { began: NOON - 599, isUsed: true }, DETAIL, detailLine('7')],
+    ['a look of ten minutes is done again after ten fetches', { began: NOON - 600, fetched: 10 }, DETAIL, TOP_LINE],
+    ['a look of less than ten minutes is not done again', { began: NOON - 599, fetched: 10 }, DETAIL, detailLine('7')],
+    [
+      'a look is not done again while less was fetched and a detail is owed',
+      { began: NOON - 9_000, fetched: 9 },
+      DETAIL,
+      detailLine('7'),
+    ],
     ['a look that was not used is not done again while a detail is owed', { began: NOON - 9_000 }, DETAIL, detailLine('7')],
     ['a look that was not used is not done again while photos are owed', { began: NOON - 9_000 }, PHOTOS, photosLine('8')],
     ['a look that was not used is done again when nothing is owed', { began: NOON - 600 }, { listed: 1 }, TOP_LINE],
     ['a look of less than ten minutes is not done again at the end', { began: NOON - 599 }, { listed: 1 }, 'done'],
     [
       'a look at the newest counts from its end',
-      { began: NOON - 9_000, ended: NOON - 599, isWhole: false, isUsed: true },
+      { began: NOON - 9_000, ended: NOON - 599, isWhole: false, fetched: 10 },
       DETAIL,
       detailLine('7'),
     ],
     [
       'a look at the newest is done again ten minutes after its end',
-      { began: NOON - 9_000, ended: NOON - 600, isWhole: false, isUsed: true },
+      { began: NOON - 9_000, ended: NOON - 600, isWhole: false, fetched: 10 },
       DETAIL,
       TOP_LINE,
     ],

@@ -46,8 +46,8 @@ export interface Look {
   readonly isWhole: boolean
   /** In epoch seconds; undefined while it is under way. */
   readonly ended?: number
-  /** Something was fetched after it. Without that there is no new look, or a budget of one call a window would go into looks alone. */
-  readonly isUsed?: true
+  /** How much was fetched after it. A new look comes only after some: with many athletes, or small limits, looks would take most calls. */
+  readonly fetched?: number
 }
 
 /** What was read of the rows; each part only in the phase that needs it. */
@@ -76,8 +76,10 @@ type StravaState = State<StravaCursor, StravaRows>
 type StravaChange = Change<StravaCursor, StravaWrite>
 type StravaStep = Step<StravaCursor, StravaWrite>
 
-/** Less than a quarter of an hour, so that every window has a new look. */
+/** Less than a quarter of an hour, so that every window may have a new look. */
 const LOOK_AGAIN_MS = 10 * MINUTE_MS
+/** Then looks are a tenth of the calls at most. */
+const FETCHED_BETWEEN = 10
 /** How far a look at the newest goes back behind the one before it, to find late uploads and edits. */
 const LOOK_BACK_SECONDS = (7 * DAY_MS) / 1000
 /** The whole list is read again after a week, or after a day when too much was missing in it. */
@@ -126,7 +128,7 @@ export function nextStrava(state: StravaState, endpoints: StravaEndpoints): Stra
 function isTimeToLook({ cursor: { look }, rows, now }: StravaState): boolean {
   const lookedAt = look.isWhole ? look.began : (look.ended ?? look.began)
   const isDone = rows.detail === undefined && rows.photos === undefined
-  return now - lookedAt * 1000 >= LOOK_AGAIN_MS && (look.isUsed === true || isDone)
+  return now - lookedAt * 1000 >= LOOK_AGAIN_MS && ((look.fetched ?? 0) >= FETCHED_BETWEEN || isDone)
 }
 
 function lookAgainAt({ cursor, since, now }: StravaState): { lookAgainAt?: number } {
@@ -191,7 +193,10 @@ function compared({ cursor, rows, title, now }: StravaState): StravaChange {
   }
 }
 
-const used = (cursor: StravaCursor): StravaCursor => ({ ...cursor, look: { ...cursor.look, isUsed: true } })
+const used = ({ look, ...cursor }: StravaCursor): StravaCursor => ({
+  ...cursor,
+  look: { ...look, fetched: (look.fetched ?? 0) + 1 },
+})
 
 function fetchingDetail(state: StravaState, owed: OwedDetail, endpoints: StravaEndpoints): StravaStep {
   return asking(endpoints.activityDetail(owed.externalId), 'backfill', answer => detailed(state, owed, answer))

@@ -3,5 +3,4 @@ import { loadEraser } from '../db/db.ts'
 
 export const streamsEraser = loadEraser(new URL('eraser.sql', import.meta.url), {
   activity_stream: 'counted',
-  stream_lock: 'uncounted',
 })

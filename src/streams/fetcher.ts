@@ -1,20 +1,21 @@
 // One attempt at one activity's streams: permit, claim, call, move. The claim is made with the permit in hand. A row that gets no permit is
-// left untouched; a permit goes back when the claim fails or the circuit breaker is open. This process makes one attempt at a time for an
-// activity: whoever asks meanwhile joins it.
+// left untouched; a permit goes back when the claim fails. This process makes one attempt at a time for an activity: whoever asks meanwhile
+// joins it.
 import type { AuthorisedOutcome, Connections } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/calls.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { Refusal } from '../quota/quota.ts'
 import type { OpenVendor, StravaEndpoints, StravaStreams, VendorName } from '../vendors/vendors.ts'
-import { isVendorAlive, isVendorFailure, classify, type Classification } from './outcome-classification.ts'
+import { classify, type Classification } from './outcome-classification.ts'
+import type { Work } from '../work/work.ts'
 import { errorText, isDue } from './reasons.ts'
 import type { ClaimedStream, FetchState, StreamStore } from './stream-store.ts'
-import type { Admission, CircuitBreaker } from './circuit-breaker.ts'
 
 interface FetcherParts {
   readonly clock: Clock
   readonly store: StreamStore
-  readonly breaker: CircuitBreaker
+  readonly work: Pick<Work, 'heard' | 'isInactive' | 'offer'>
   readonly connections: Pick<Connections, 'find' | 'call'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly settleMs: number
@@ -22,18 +23,18 @@ interface FetcherParts {
 
 export type FetchOutcome =
   | { readonly outcome: 'success' | 'failed' | 'deferred' | 'unavailable' }
-  /** No permit; the row is unchanged. `retryAt` undefined: the budget itself does not answer. */
-  | { readonly outcome: 'refused'; readonly retryAt: number | undefined }
+  /** No permit; the row is unchanged. `refusal` undefined: the budget itself does not answer. */
+  | { readonly outcome: 'refused'; readonly refusal: Refusal | undefined }
   /** The athlete must connect again; the row is unchanged. */
   | { readonly outcome: 'unconnected' }
   /** Another worker has it, or it is not due: nothing was sent. */
   | { readonly outcome: 'lost' }
-  /** The circuit breaker is open: backfill leaves the row unchanged. */
-  | { readonly outcome: 'circuit_open'; readonly retryAt: number }
+  /** The vendor has switched the application off: nothing was sent. */
+  | { readonly outcome: 'inactive' }
   /** The claim was taken away during the call: nothing was changed. */
   | { readonly outcome: 'fenced' }
 
-type FetchOptions = Pick<CallOptions, 'callClass' | 'rank' | 'signal'>
+type FetchOptions = Pick<CallOptions, 'callClass' | 'signal'>
 
 /** What is known of an attempt while it is under way. */
 interface Attempt {
@@ -41,18 +42,15 @@ interface Attempt {
   readonly isLive: boolean
   claim?: ClaimedStream | undefined
   budgetLeft?: number
-  openUntil?: number
 }
 
 const VENDOR = 'strava'
-const CLOSED: Admission = { state: 'closed' }
+const UNDONE: ReadonlySet<FetchOutcome['outcome']> = new Set(['failed', 'deferred', 'refused'])
 const STATUS = { succeed: 'success', fail: 'failed', defer: 'deferred', close: 'unavailable' } as const
 
 export class Fetcher {
   readonly #parts: FetcherParts
   readonly #underWay = new Map<string, { readonly isLive: boolean; readonly fetched: Promise<FetchOutcome> }>()
-  /** Backfill attempts that have claimed a row, or are about to. */
-  readonly #claiming = new Set<Attempt>()
 
   constructor(parts: FetcherParts) {
     this.#parts = parts
@@ -65,8 +63,7 @@ export class Fetcher {
     if (begun === undefined) return await this.#begin(activityId, options)
     const fetched = await begun.fetched
     // A live call may be granted what a backfill call was refused.
-    const isBackfills = fetched.outcome === 'refused' || fetched.outcome === 'circuit_open'
-    return isBackfills && isLive && !begun.isLive ? await this.fetch(activityId, options) : fetched
+    return fetched.outcome === 'refused' && isLive && !begun.isLive ? await this.fetch(activityId, options) : fetched
   }
 
   isUnderWay(activityId: string): boolean {
@@ -82,19 +79,19 @@ export class Fetcher {
     const attempt: Attempt = { startedAt: this.#parts.clock.now(), isLive: options.callClass === 'live' }
     const fetched = this.#attempt(activityId, options, attempt).finally(() => {
       this.#underWay.delete(activityId)
-      this.#claiming.delete(attempt)
     })
     this.#underWay.set(activityId, { isLive: attempt.isLive, fetched })
     return await fetched
   }
 
   async #attempt(activityId: string, options: FetchOptions, attempt: Attempt): Promise<FetchOutcome> {
-    const { store, clock, connections, vendor } = this.#parts
+    const { store, clock, connections, vendor, work } = this.#parts
     const target = await store.state(activityId)
     if (target === undefined || target.externalId === null || !isDue(target, clock.now())) return { outcome: 'lost' }
     const open = vendor(VENDOR)
     const connection = open && (await connections.find(target.athleteId, VENDOR))
     if (open === undefined || connection?.status !== 'active') return { outcome: 'unconnected' }
+    if (attempt.isLive && (await work.isInactive(VENDOR))) return { outcome: 'inactive' }
     const request = (open.endpoints as StravaEndpoints).activityStreams(target.externalId)
     const confirm: CallOptions['confirm'] = async ({ remaining }) => {
       attempt.budgetLeft = remaining
@@ -102,26 +99,17 @@ export class Fetcher {
     }
     const call = { ...options, athleteId: target.athleteId, confirm }
     const outcome = await this.#call(attempt, () => connections.call(connection.id, request, call))
-    return await this.#ended(target, attempt, outcome)
+    const fetched = await this.#ended(target, attempt, outcome)
+    // What a live attempt did not get is backfill's.
+    if (attempt.isLive && UNDONE.has(fetched.outcome)) await work.offer(VENDOR, 'backfill', [target.athleteId])
+    return fetched
   }
 
-  /** Asked with every permit of the call. The first one claims the row; for backfill, only if the circuit breaker admits it. */
+  /** Asked with every permit of the call. The first one claims the row. */
   async #claims({ id }: FetchState, attempt: Attempt): Promise<boolean> {
-    const { store, clock, breaker } = this.#parts
-    if (attempt.claim !== undefined) return true
-    const admission = attempt.isLive ? CLOSED : await this.#admission(attempt)
-    if (admission.state === 'open') attempt.openUntil = admission.retryAt
-    else attempt.claim = await store.claim(id, clock.now())
-    if (attempt.claim !== undefined) return true
-    this.#claiming.delete(attempt)
-    if (admission.state === 'probe') await breaker.giveBack(VENDOR, admission.nextAt)
-    return false
-  }
-
-  async #admission(attempt: Attempt): Promise<Admission> {
-    const others = this.#claiming.size
-    this.#claiming.add(attempt)
-    return await this.#parts.breaker.admit(VENDOR, others)
+    const { store, clock } = this.#parts
+    attempt.claim ??= await store.claim(id, clock.now())
+    return attempt.claim !== undefined
   }
 
   /** A call that is broken off, for example by a shutdown, leaves the row to the next worker. */
@@ -138,24 +126,19 @@ export class Fetcher {
 
   async #ended(target: FetchState, attempt: Attempt, outcome: AuthorisedOutcome<StravaStreams>): Promise<FetchOutcome> {
     const { clock, settleMs } = this.#parts
-    if (outcome.outcome === 'withdrawn') return unclaimed(attempt)
+    if (outcome.outcome === 'withdrawn') return { outcome: 'lost' }
     if (attempt.claim === undefined) {
-      if (outcome.outcome === 'no_permit') return { outcome: 'refused', retryAt: outcome.retryAt }
+      if (outcome.outcome === 'no_permit') return { outcome: 'refused', refusal: outcome.refusal }
       if (outcome.outcome === 'needs_reauth' || outcome.outcome === 'not_connected') return { outcome: 'unconnected' }
       // Refreshing the token failed before there was a permit: that counts as a failed attempt like any other.
       await this.#claims(target, attempt)
     }
-    if (attempt.claim === undefined) return unclaimed(attempt)
-    await this.#note(outcome)
+    if (attempt.claim === undefined) return { outcome: 'lost' }
+    await this.#parts.work.heard(VENDOR, outcome)
     const { firstSeenAt, manual } = attempt.claim
     // The vendor does not say when it was uploaded, so we count from when we first saw it. Manual entries never have streams.
     const settledAt = manual ? undefined : firstSeenAt.getTime() + settleMs
     return await this.#move(attempt.claim, attempt, classify(outcome, { now: clock.now(), settledAt }))
-  }
-
-  async #note(outcome: AuthorisedOutcome<unknown>): Promise<void> {
-    if (isVendorFailure(outcome)) await this.#parts.breaker.failed(VENDOR)
-    else if (isVendorAlive(outcome)) await this.#parts.breaker.passed(VENDOR)
   }
 
   async #move(claim: ClaimedStream, attempt: Attempt, classification: Classification): Promise<FetchOutcome> {
@@ -185,6 +168,3 @@ export class Fetcher {
     return await store.close(claim)
   }
 }
-
-const unclaimed = ({ openUntil }: Attempt): FetchOutcome =>
-  openUntil === undefined ? { outcome: 'lost' } : { outcome: 'circuit_open', retryAt: openUntil }

@@ -4,6 +4,7 @@ import type { Connections } from '../accounts/accounts.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Quota } from '../quota/quota.ts'
+import type { GateCause, Work } from '../work/work.ts'
 import type { FetchOutcome, Fetcher } from './fetcher.ts'
 import { BUDGET_AWAY_MS } from './outcome-classification.ts'
 import { isDue, reasonOf, retryAt, type Reason } from './reasons.ts'
@@ -22,6 +23,8 @@ export interface StreamsAnswer {
   readonly fetched_at: Date | null
   readonly reason?: Reason
   readonly retry_at?: Date
+  /** Why nothing is fetched before then, where the budget or the vendor says so. */
+  readonly cause?: GateCause
 }
 
 interface OnDemandParts {
@@ -30,6 +33,7 @@ interface OnDemandParts {
   readonly fetcher: Fetcher
   readonly connections: Pick<Connections, 'find'>
   readonly quota: Pick<Quota, 'vendorState'>
+  readonly work: Pick<Work, 'gate'>
 }
 
 const VENDOR = 'strava'
@@ -46,6 +50,7 @@ interface ReadOptions {
 interface Why {
   readonly reason?: Reason
   readonly retryAt?: number
+  readonly cause?: GateCause
 }
 
 export class OnDemand {
@@ -67,7 +72,7 @@ export class OnDemand {
 
   async #answer(state: FetchState, { samples = true, fetched }: ReadOptions): Promise<StreamsAnswer> {
     const stored = state.status === 'success' ? await this.#parts.store.stored(state.id, { samples }) : undefined
-    const { reason, retryAt: at } = await this.#why(state, fetched)
+    const { reason, retryAt: at, cause } = await this.#why(state, fetched)
     return {
       activity_id: state.id,
       status: state.status,
@@ -78,6 +83,7 @@ export class OnDemand {
       fetched_at: stored?.fetchedAt ?? null,
       ...(reason !== undefined && { reason }),
       ...(at !== undefined && { retry_at: new Date(at) }),
+      ...(cause !== undefined && { cause }),
     }
   }
 
@@ -128,17 +134,29 @@ export class OnDemand {
   }
 
   async #whyPending({ provider, athleteId }: FetchState, fetched: FetchOutcome | undefined): Promise<Why> {
-    const { clock, connections, quota } = this.#parts
+    const { clock, connections, quota, work } = this.#parts
     if (provider !== VENDOR) return { reason: 'waiting_for_vendor' }
     if (fetched?.outcome === 'refused') {
-      return fetched.retryAt === undefined
-        ? { reason: 'budget_unavailable', retryAt: clock.now() + BUDGET_AWAY_MS }
-        : { reason: 'rate_limited', retryAt: fetched.retryAt }
+      return fetched.refusal === undefined
+        ? { reason: 'budget_unavailable', retryAt: clock.now() + BUDGET_AWAY_MS, cause: 'budget' }
+        : { reason: 'rate_limited', retryAt: fetched.refusal.resetAt, cause: fetched.refusal.cause }
     }
     if ((await connections.find(athleteId, VENDOR))?.status !== 'active') return { reason: 'token' }
+    const gate = await work.gate(VENDOR, 'backfill')
+    if (gate !== undefined) return { reason: REASON_OF[gate.cause], retryAt: gate.opensAt.getTime(), cause: gate.cause }
     const { nextBackfillAt } = await quota.vendorState(VENDOR)
     return nextBackfillAt === null ? {} : { reason: 'rate_limited', retryAt: nextBackfillAt }
   }
+}
+
+const REASON_OF: Readonly<Record<GateCause, Reason>> = {
+  limit: 'rate_limited',
+  yield: 'rate_limited',
+  reserve: 'rate_limited',
+  closed: 'rate_limited',
+  budget: 'budget_unavailable',
+  vendor: 'vendor_error',
+  inactive: 'vendor_error',
 }
 
 const nothing = (): undefined => undefined

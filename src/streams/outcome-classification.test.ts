@@ -48,11 +48,17 @@ test('too many is deferred to the time that was said, else to the end of a windo
   assert.deepEqual(unsaid, { move: 'defer', error, retryAt: NOW + 900_000 })
 })
 
+test('an application that is switched off is deferred: no attempt is used up', () => {
+  const off = classify({ outcome: 'inactive', reason: 'off' }, settled)
+  assert.deepEqual(off, { move: 'defer', error: 'vendor_error (off)', retryAt: NOW + 300_000 })
+})
+
 test('no permit is deferred, and says whether the budget was empty or away', () => {
-  assert.partialDeepStrictEqual(classify({ outcome: 'no_permit', retryAt: NOW + 9 }, settled), {
+  const refusal = { pool: 'read', window: '15min', cause: 'limit', resetAt: NOW + 9 } as const
+  assert.partialDeepStrictEqual(classify({ outcome: 'no_permit', refusal }, settled), {
     move: 'defer',
     retryAt: NOW + 9,
   })
-  const away = classify({ outcome: 'no_permit', retryAt: undefined }, settled)
+  const away = classify({ outcome: 'no_permit', refusal: undefined }, settled)
   assert(away.move === 'defer' && away.error.startsWith('budget_unavailable'))
 })

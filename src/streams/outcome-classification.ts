@@ -22,6 +22,8 @@ interface Timing {
 export const BUDGET_AWAY_MS = 60_000
 /** How long to wait after a 429 that does not say: the vendor's longest short window. */
 const UNKNOWN_RESET_MS = 15 * MINUTE_MS
+/** How long to wait while the vendor has our application switched off: only its owner can end that. */
+const INACTIVE_MS = 5 * MINUTE_MS
 
 /** `withdrawn` ends no attempt: nothing was claimed. */
 export function classify(
@@ -38,9 +40,11 @@ export function classify(
     case 'rate_limited':
       return later(errorText('rate_limited', '429 from the vendor'), outcome.retryAt ?? at.now + UNKNOWN_RESET_MS)
     case 'no_permit':
-      return outcome.retryAt === undefined
+      return outcome.refusal === undefined
         ? later(errorText('budget_unavailable', 'no permit for another attempt'), at.now + BUDGET_AWAY_MS)
-        : later(errorText('rate_limited', 'no permit for another attempt'), outcome.retryAt)
+        : later(errorText('rate_limited', 'no permit for another attempt'), outcome.refusal.resetAt)
+    case 'inactive':
+      return later(errorText('vendor_error', outcome.reason), at.now + INACTIVE_MS)
     case 'transient':
     case 'timeout':
     case 'forbidden':
@@ -68,11 +72,3 @@ function stored(streams: StravaStreams, at: Timing): Classification {
 
 const missing = ({ now, settledAt }: Timing): Classification =>
   settledAt !== undefined && settledAt > now ? later(errorText('not_ready', 'no streams yet'), settledAt) : { move: 'close' }
-
-/** The vendor itself failed, whichever activity was asked for. */
-export const isVendorFailure = ({ outcome }: AuthorisedOutcome<unknown>): boolean =>
-  outcome === 'transient' || outcome === 'timeout'
-
-/** The vendor was reached and said something about this activity. */
-export const isVendorAlive = ({ outcome }: AuthorisedOutcome<unknown>): boolean =>
-  outcome === 'ok' || outcome === 'absent' || outcome === 'malformed'

@@ -78,23 +78,57 @@ select distinct athlete_id as "athleteId"
 from activity
 where stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore);
 
--- name: batch
--- An athlete's next rows: recent ones first, then by $order, newest or oldest.
--- Hazard: the row locks end with this statement. They only keep two workers that select at once apart; the claim decides.
-select id, athlete_id as "athleteId", start_time >= $recentSince as recent
+-- name: someDue
+-- Some athletes with something due, in the order of their ids, however many rows they have: whose lane was forgotten is found.
+with recursive found as (
+  (select athlete_id, 1 as place from activity
+   where stream_fetch_status in ('pending', 'failed', 'deferred') and external_activity_id is not null and provider = 'strava'
+     and athlete_id > $after
+   order by athlete_id limit 1)
+  union all
+  select (
+    select a.athlete_id from activity a
+    where a.stream_fetch_status in ('pending', 'failed', 'deferred') and a.external_activity_id is not null and a.provider = 'strava'
+      and a.athlete_id > s.athlete_id
+    order by a.athlete_id limit 1), s.place + 1
+  from found s
+  where s.athlete_id is not null and s.place < $limit
+)
+select s.athlete_id as "athleteId", exists (
+  select from activity
+  where activity.athlete_id = s.athlete_id and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)) as "isDue"
+from found s
+where s.athlete_id is not null
+order by s.place;
+
+-- name: next
+-- An athlete's next row of those that began in a span: by $order, newest or oldest; for a probe the one with the fewest attempts, so that an
+-- outage does not use up the attempts of a few.
+select id
 from activity
 where athlete_id = $athleteId and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
-order by start_time >= $recentSince desc, case when $order = 'oldest' then start_time end, start_time desc, id desc
-limit $limit
-for update skip locked;
-
--- name: leastTried
--- For a probe: the row with the fewest attempts of all these athletes, so that an outage does not use up the attempts of a few.
-select id, athlete_id as "athleteId", start_time >= $recentSince as recent
-from activity
-where athlete_id = any ($athleteIds::uuid[]) and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
-order by stream_fetch_retry_count, start_time desc, id desc
+  and start_time >= coalesce($from::timestamptz, '-infinity') and start_time < coalesce($to::timestamptz, 'infinity')
+order by case when $leastTried then stream_fetch_retry_count end, case when $order = 'oldest' then start_time end, start_time desc, id desc
 limit 1;
+
+-- name: nextDueAt
+-- When the first of those that wait will be due.
+select min(case
+  when stream_fetch_status = 'deferred' then stream_fetch_deferred_until
+  else stream_fetch_attempted_at
+    + interval '1 millisecond' * case when stream_fetch_retry_count < 2 then $onceMs::integer else $twiceMs::integer end end) as at
+from activity
+where athlete_id = $athleteId and stream_is_waiting(stream_fetch_status) and external_activity_id is not null and provider = 'strava'
+  and (stream_fetch_status = 'deferred' or (stream_fetch_status = 'failed' and stream_fetch_retry_count < 3))
+  and start_time >= coalesce($from::timestamptz, '-infinity') and start_time < coalesce($to::timestamptz, 'infinity');
+
+-- name: owed
+-- How many are still to be fetched; not those that wait for a person.
+select count(*) as count
+from activity
+where athlete_id = $athleteId and stream_is_waiting(stream_fetch_status) and external_activity_id is not null and provider = 'strava'
+  and (stream_fetch_status <> 'failed' or stream_fetch_retry_count < 3)
+  and start_time >= coalesce($from::timestamptz, '-infinity') and start_time < coalesce($to::timestamptz, 'infinity');
 
 -- name: arrived
 -- Of the activities that an import has just stored, the recent ones: somebody may be waiting for them.

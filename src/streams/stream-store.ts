@@ -19,8 +19,10 @@ const sql = loadQueries(new URL('store.sql', import.meta.url), {
   forget: ['id'],
   resetMany: ['athleteId', 'error', 'stuckOnly'],
   dueAthletes: ['now', 'failedOnceBefore', 'failedTwiceBefore'],
-  batch: ['athleteId', 'now', 'failedOnceBefore', 'failedTwiceBefore', 'recentSince', 'order', 'limit'],
-  leastTried: ['athleteIds', 'now', 'failedOnceBefore', 'failedTwiceBefore', 'recentSince'],
+  someDue: ['after', 'limit', 'now', 'failedOnceBefore', 'failedTwiceBefore'],
+  next: ['athleteId', 'now', 'failedOnceBefore', 'failedTwiceBefore', 'from', 'to', 'leastTried', 'order'],
+  nextDueAt: ['athleteId', 'onceMs', 'twiceMs', 'from', 'to'],
+  owed: ['athleteId', 'from', 'to'],
   arrived: ['athleteId', 'vendor', 'externalIds', 'since'],
   underWay: ['athleteId'],
   state: ['id'],
@@ -72,16 +74,16 @@ interface Abandoned {
 
 export type Order = 'newest' | 'oldest'
 
-interface BatchAsked {
-  readonly limit: number
-  readonly recentSince: number
-  readonly order: Order
+/** When the activities began. */
+interface Span {
+  readonly from: Date | undefined
+  readonly to: Date | undefined
 }
 
-export interface DueStream {
-  readonly id: string
-  readonly athleteId: string
-  readonly recent: boolean
+interface NextAsked extends Span {
+  readonly order: Order
+  /** The one with the fewest attempts first. */
+  readonly leastTried: boolean
 }
 
 /** How long a failed one waits after the first and after the second failure; the third is for a person. */
@@ -187,15 +189,25 @@ export class StreamStore {
     return rows.map(({ athleteId }) => athleteId)
   }
 
-  async batch(athleteId: string, { recentSince, order, limit }: BatchAsked, now: number): Promise<DueStream[]> {
-    const query = sql.batch({ athleteId, ...dueAt(now), recentSince: new Date(recentSince), order, limit })
-    return await this.#parts.database.query<DueStream>(query)
+  /** Some athletes who wait for streams, those with the next ids after `after`. */
+  async someDue(after: string, limit: number, now: number): Promise<{ readonly athleteId: string; readonly isDue: boolean }[]> {
+    return await this.#parts.database.query(sql.someDue({ after, limit, ...dueAt(now) }))
   }
 
-  /** Among all of these athletes; undefined where nothing is due. */
-  async leastTried(athleteIds: readonly string[], recentSince: number, now: number): Promise<DueStream | undefined> {
-    const query = sql.leastTried({ athleteIds, ...dueAt(now), recentSince: new Date(recentSince) })
-    return (await this.#parts.database.query<DueStream>(query))[0]
+  /** The activity whose streams an athlete gets next; undefined where nothing is due. */
+  async next(athleteId: string, asked: NextAsked, now: number): Promise<string | undefined> {
+    return (await this.#parts.database.query<{ id: string }>(sql.next({ athleteId, ...asked, ...dueAt(now) })))[0]?.id
+  }
+
+  /** When the first of an athlete's rows that wait will be due. */
+  async nextDueAt(athleteId: string, span: Span): Promise<number | undefined> {
+    const [onceMs, twiceMs] = BACKOFF_MS
+    const query = sql.nextDueAt({ athleteId, onceMs, twiceMs, ...span })
+    return (await this.#parts.database.query<{ at: Date | null }>(query))[0]?.at?.getTime()
+  }
+
+  async owed(athleteId: string, span: Span): Promise<number> {
+    return (await this.#parts.database.query<{ count: number }>(sql.owed({ athleteId, ...span })))[0]?.count ?? 0
   }
 
   async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[], since: number): Promise<string[]> {

@@ -1,6 +1,6 @@
 // The door. One activity's streams, second by second: six states, live and backfilled. Laws:
 // - a request leaves only for a row that its worker has claimed, and a claim is made only with a permit in hand;
-// - a worker whose claim is gone changes nothing; one that died is freed after ten minutes;
+// - a worker whose claim is gone changes nothing; the rows of one that died are freed within two minutes;
 // - streams, state and event commit together; every channel is as long as `time`, or nothing is stored;
 // - a failure that may pass never ends as `unavailable`; neither `unavailable` nor `success` is fetched again unless a person resets it.
 import type { Connections } from '../accounts/accounts.ts'
@@ -9,28 +9,24 @@ import type { Database, Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { HOUR_MS, MINUTE_MS } from '../kernel/durations.ts'
+import { HOUR_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { service, type Service } from '../kernel/service.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { GarminActivityDetails, OpenVendor, VendorName } from '../vendors/vendors.ts'
-import { Backfill, BACKFILL_BELL } from './backfill.ts'
+import type { Source, Work } from '../work/work.ts'
+import { StreamBackfill } from './backfill.ts'
 import { Fetcher, type FetchOutcome } from './fetcher.ts'
 import { OnDemand, type StreamsAnswer } from './on-demand.ts'
 import { GarminStreams, type Delivered } from './garmin.ts'
-import type { Lock } from './lock.ts'
 import { Overview, type StreamsGauge, type StreamsOverview } from './overview.ts'
 import { isStuck, retryAt } from './reasons.ts'
 import { Shapes, type ShapeRead } from './shapes.ts'
 import type { StreamStatus } from '../activities/activities.ts'
 import { StreamStore, type Order } from './stream-store.ts'
-import { CircuitBreaker } from './circuit-breaker.ts'
 
 export { streamsEraser } from './eraser.ts'
 export type { StreamsAnswer } from './on-demand.ts'
-export type { Lock } from './lock.ts'
-export { RedisLock } from './lock-redis.ts'
-export { RowLock } from './lock-rows.ts'
 export { REASONS } from './reasons.ts'
 
 export interface StreamsParts {
@@ -38,10 +34,10 @@ export interface StreamsParts {
   readonly clock: Clock
   readonly newId: NewId
   readonly bell: Bell
-  readonly connections: Pick<Connections, 'find' | 'call' | 'active'>
-  readonly quota: Pick<Quota, 'paceMs' | 'pace' | 'leave' | 'vendorState' | 'refusals'>
+  readonly connections: Pick<Connections, 'find' | 'call'>
+  readonly quota: Pick<Quota, 'paceMs' | 'vendorState' | 'refusals'>
+  readonly work: Pick<Work, 'offer' | 'remind' | 'heard' | 'isInactive' | 'pace' | 'gate'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined
-  readonly lock: Lock
   readonly settleMs: number
   readonly order: Order
 }
@@ -52,16 +48,24 @@ type Reset = { readonly outcome: 'reset' | 'fetching' | 'not_fetched' | 'no_exte
 type Retried = { readonly outcome: 'moved' | 'unchanged'; readonly status: StreamStatus }
 
 const LIVE_BELL = 'stream-live'
-/** A worker that has not finished by then has died: a call with its retry takes less than a minute (real time). */
-const STALE_MS = 10 * MINUTE_MS
+/** A worker that has not finished by then has died: a call with its retry, and one with a new token, take less (real time). */
+const STALE_MS = 100_000
 /** Activities that began longer ago are left to backfill. */
 const LIVE_MS = 48 * HOUR_MS
+/** How long backfill leaves new activities to live calls (real time). */
+const LIVE_FIRST_MS = 10_000
+/** How many athletes a recheck looks at. */
+const RECHECKED = 200
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 export class Streams {
   readonly #parts: StreamsParts
   readonly #store: StreamStore
   readonly #fetcher: Fetcher
-  readonly #backfill: Backfill
+  /** Backfill as work: recent activities go before the details of an import, older ones after them. */
+  readonly recent: Source
+  readonly older: Source
+  #rechecked = FIRST_ID
   readonly #onDemand: OnDemand
   readonly #garmin: GarminStreams
   readonly #overview: Overview
@@ -73,45 +77,41 @@ export class Streams {
       this.#stopping = signal
     },
     shut: async () => {
-      await Promise.all([this.#backfill.rest(), this.#fetcher.rest()])
+      await this.#fetcher.rest()
     },
   })
 
   constructor(parts: StreamsParts) {
     this.#parts = parts
     const store = new StreamStore({ ...parts, outbox: new Outbox(parts) })
-    const breaker = new CircuitBreaker(parts)
-    const fetcher = new Fetcher({ ...parts, store, breaker })
+    const fetcher = new Fetcher({ ...parts, store })
     this.#store = store
     this.#fetcher = fetcher
-    this.#backfill = new Backfill({ ...parts, store, breaker, fetcher, owner: parts.newId() })
+    this.recent = new StreamBackfill({ ...parts, store, fetcher }, { isRecent: true })
+    this.older = new StreamBackfill({ ...parts, store, fetcher }, { isRecent: false })
     this.#onDemand = new OnDemand({ ...parts, store, fetcher })
     this.#garmin = new GarminStreams({ ...parts, store })
     this.#overview = new Overview(parts)
     this.#shapes = new Shapes(parts)
   }
 
-  /** Makes this process a stream worker. Call it before the bell starts. */
+  /** Makes this process fetch new activities' streams. Call it before the bell starts. */
   work(): Service {
     const { bell } = this.#parts
-    bell.answer(BACKFILL_BELL, athleteId => {
-      this.#backfill.wake(athleteId, this.#stopping)
-      return Promise.resolve()
-    })
     bell.answer(LIVE_BELL, async activityId => {
       await this.fetchLive(activityId)
     })
     return this.service
   }
 
-  /** The regular work: ring for due rows, free rows of dead workers, look after rows that wait for Garmin. Call it before the bell starts. */
+  /** The regular work: free rows of dead workers, find forgotten ones, look after rows that wait for Garmin. Call it before the bell starts. */
   schedules(): (() => Promise<void>)[] {
     const { bell, clock } = this.#parts
     const every = (name: string, expression: string, work: () => Promise<void>) => cron(bell, clock, name, { expression, work })
     return [
-      every('streams-sweep', '* * * * *', () => this.#backfill.sweep()),
+      every('streams-recheck', '* * * * *', () => this.#recheck()),
       every('streams-garmin', '* * * * *', () => this.#garmin.look()),
-      every('streams-cleanup', '*/5 * * * *', () => this.cleanUp()),
+      every('streams-cleanup', '* * * * *', () => this.cleanUp()),
     ]
   }
 
@@ -120,9 +120,10 @@ export class Streams {
     return await this.#fetcher.fetch(activityId, { callClass: 'live', signal: this.#stopping })
   }
 
-  /** To be called after an import's transaction with what it stored: activities of the last 48 hours are fetched live. */
+  /** To be called after an import's transaction with what it stored: activities of the last 48 hours are fetched live, others by backfill. */
   async arrived(athleteId: string, vendor: VendorName, externalIds: readonly string[]): Promise<void> {
-    const { bell, clock } = this.#parts
+    const { bell, clock, work } = this.#parts
+    if (vendor === 'strava') await work.offer(vendor, 'backfill', [athleteId], { at: clock.now() + LIVE_FIRST_MS * clock.speed })
     const fresh = await this.#store.arrived(athleteId, vendor, externalIds, clock.now() - LIVE_MS)
     for (const id of fresh) await bell.ring(LIVE_BELL, id, clock.now())
   }
@@ -154,9 +155,9 @@ export class Streams {
 
   /** Starts backfill now, for one athlete or for everybody. Answers how many athletes have something due. */
   async backfill(athlete?: string): Promise<number> {
-    const { bell, clock } = this.#parts
+    const { clock, work } = this.#parts
     const athletes = (await this.#store.dueAthletes(clock.now())).filter(id => athlete === undefined || id === athlete)
-    for (const athleteId of athletes) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
+    await work.offer('strava', 'backfill', athletes)
     return athletes.length
   }
 
@@ -173,8 +174,10 @@ export class Streams {
 
   /** By the operator: back to pending, from every state but fetching. */
   async reset(activityId: string): Promise<Reset> {
-    if (await this.#store.reset(activityId)) return { outcome: 'reset' }
+    const isReset = await this.#store.reset(activityId)
     const state = await this.#store.state(activityId)
+    if (isReset && state !== undefined) await this.#parts.work.offer('strava', 'backfill', [state.athleteId])
+    if (isReset) return { outcome: 'reset' }
     if (state === undefined) return { outcome: 'not_found' }
     if (state.externalId === null) return { outcome: 'no_external_id' }
     return { outcome: state.provider === 'strava' ? 'fetching' : 'not_fetched' }
@@ -184,9 +187,8 @@ export class Streams {
   async resetMany(
     which: { athlete?: string | undefined; error?: string | undefined; stuck?: boolean | undefined } = {},
   ): Promise<number> {
-    const { bell, clock } = this.#parts
     const athletes = await this.#store.resetMany(which)
-    for (const athleteId of new Set(athletes)) await bell.ring(BACKFILL_BELL, athleteId, clock.now())
+    await this.#parts.work.offer('strava', 'backfill', [...new Set(athletes)])
     return athletes.length
   }
 
@@ -196,11 +198,22 @@ export class Streams {
     return await this.#parts.database.transaction(own => this.#garmin.deliver(own, athleteId, details))
   }
 
+  /** Looks at some of the athletes with something due, others each time: whose lane was forgotten is found. */
+  async #recheck(): Promise<void> {
+    const { clock, work } = this.#parts
+    const some = await this.#store.someDue(this.#rechecked, RECHECKED, clock.now())
+    const due = some.filter(({ isDue }) => isDue).map(({ athleteId }) => athleteId)
+    await work.remind('strava', 'backfill', due)
+    this.#rechecked = some.length < RECHECKED ? FIRST_ID : (some.at(-1)?.athleteId ?? FIRST_ID)
+  }
+
   /** Frees rows that dead workers hold. */
   async cleanUp(): Promise<void> {
-    const { clock } = this.#parts
+    const { clock, work } = this.#parts
     const now = clock.now()
-    for (const row of await this.#store.cleanUp(now - STALE_MS * clock.speed)) {
+    const freed = await this.#store.cleanUp(now - STALE_MS * clock.speed)
+    await work.offer('strava', 'backfill', [...new Set(freed.map(({ athleteId }) => athleteId))])
+    for (const row of freed) {
       tell('paceline:stream-fetch', {
         activity_id: row.id,
         athlete_id: row.athleteId,

@@ -8,7 +8,7 @@ import { pairs, type Lifecycle } from '../../src/kernel/lifecycle.ts'
 import { driftCheckFor, planOf } from './lifecycle.contract.ts'
 
 const LIVE = states.filter(state => !(importLifecycle as Lifecycle).states[state]?.final)
-const COLUMNS = { lease_owner: "'me'", lease_expires_at: 'now()', retry_after: 'now()', error: "'no'" } as const
+const COLUMNS = { retry_after: 'now()', error: "'no'" } as const
 const columnsOf = (status: ImportStatus): string[] =>
   Object.entries(COLUMNS).map(([column, value]) => {
     const { set = [] } = (importLifecycle as Lifecycle).states[status] ?? {}
@@ -70,8 +70,8 @@ export function importLifecycleContract(name: string, open: () => Promise<Databa
       assert.match(await planOf(database, live), /import_jobs_one_live/)
       const whole = 'select from import_jobs where next_full_at <= now() order by next_full_at'
       assert.match(await planOf(database, whole), /import_jobs_next_full/)
-      const polls = "select max(created_at) from import_jobs where vendor = 'strava' and type = 'full' and list_calls > 0"
-      assert.match(await planOf(database, polls), /import_jobs_polls/)
+      const ended = 'delete from import_jobs where finished_at < now() and next_full_at is null'
+      assert.match(await planOf(database, ended), /import_jobs_ended/)
     })
 
     test('a second live import of the same athlete and vendor is refused', async () => {

@@ -90,6 +90,7 @@ export function importsLaterContract(name: string, open: () => Promise<Database>
         the.simulator.control.addActivity({ start: new Date(the.clock.now() - daysAgo * DAY_MS).toISOString() })
       await the.run(async () => {
         const process = await synced(the)
+        await the.clock.sleep(60_000)
         const oldest = idsOf(await stored(the)).at(-1) ?? ''
         the.simulator.control.deleteActivity(oldest)
         await incremental(the, process)

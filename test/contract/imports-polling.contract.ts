@@ -4,11 +4,74 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { MINUTE_MS, HOUR_MS } from '../durations.ts'
-import { detailsAsked, LIST, stored, synced, worlds } from './imports-fixture.ts'
+import { detailsAsked, LIST, stored, synced, WIDE, worlds } from './imports-fixture.ts'
 
 export function importsPollingContract(name: string, open: () => Promise<Database>): void {
   describe(`polling: ${name}`, () => {
     const world = worlds(open)
+
+    test('those whose first import never completes ask no more in a day than the polls’ share, and later each time', async () => {
+      const athletes = 25
+      const the = await world({ activities: 2, pollMinutes: 30 })
+      await the.run(async () => {
+        const process = the.process()
+        the.onItsWay = (path, response) =>
+          Promise.resolve(LIST.test(path) ? Response.json({ message: 'Bad Request', errors: [] }, { status: 400 }) : response)
+        const ids: string[] = []
+        for (let count = 0; count < athletes; count++) {
+          if (count > 0) the.simulator.control.addAthlete()
+          ids.push(await the.connect(process))
+        }
+        await process.start()
+        await the.clock.sleep(24 * HOUR_MS)
+        await process.stop()
+        const tries = await Promise.all(
+          ids.map(async id => (await process.imports.list(id, { after: undefined, limit: 50 })).length),
+        )
+        const calls = the.requests(LIST).length
+        assert(calls - athletes <= 0.15 * 950, `${calls} calls`)
+        assert(
+          tries.every(count => count > 3 && count <= 8),
+          `${tries.join(', ')} tries`,
+        )
+      })
+    })
+
+    test('who has no activity yet is looked at as often as the others', async () => {
+      const the = await world({ activities: 0, pollMinutes: 30 })
+      await the.run(async () => {
+        const process = the.process()
+        await the.connect(process)
+        await process.start()
+        await the.clock.sleep(5 * HOUR_MS)
+        await process.stop()
+        const looks = (await process.imports.list(the.athleteId, { after: undefined, limit: 50 })).length
+        assert(looks >= 9, `${looks} looks`)
+      })
+    })
+
+    test('a minute’s look makes as many statements for many athletes with nothing due as for one', async () => {
+      const the = await world({ activities: 1, pollMinutes: 43_200, ...WIDE })
+      await the.run(async () => {
+        const process = await synced(the)
+        const ids: string[] = []
+        const statements = async (): Promise<number> => {
+          const before = the.statements
+          await process.imports.poll()
+          return the.statements - before
+        }
+        const few = await statements()
+        for (let count = 0; count < 12; count++) {
+          the.simulator.control.addAthlete()
+          ids.push(await the.connect(process))
+        }
+        for (const id of ids) await the.untilDone(process, id)
+        // Of the worker and the schedules nothing is under way between two minutes.
+        await the.clock.sleep(90_000)
+        assert.deepEqual([few, await statements()], [4, 4])
+        await process.stop()
+      })
+    })
 
     test('who consents anew has the gap filled at once, and no detail is asked for twice', async () => {
       const the = await world({ activities: 12, pollMinutes: 43_200 })

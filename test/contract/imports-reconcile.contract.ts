@@ -164,6 +164,7 @@ export function importsReconcileContract(name: string, open: () => Promise<Datab
       for (const days of [2, 40, 400]) the.simulator.control.addActivity({ start: daysAgo(the, days), private: true })
       await the.run(async () => {
         const process = await synced(the)
+        await the.clock.sleep(MINUTE_MS)
         await the.consent(process.connections, the.athleteId, { untick: [PRIVATE] })
         await the.clock.sleep(2 * MINUTE_MS)
         assert.match(

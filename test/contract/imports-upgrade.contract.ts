@@ -3,7 +3,7 @@
 import { after, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { migrate, migrationsIn, type Database } from '../../src/db/db.ts'
-import { DAY_MS } from '../durations.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { vendorAt, SIMULATOR_URL } from '../rooms.ts'
 import { ImportWorld, type Process } from '../import-world.ts'
 import { assertWhole, detailsAsked, idsOf, LIST, stored, WIDE } from './imports-fixture.ts'
@@ -22,6 +22,13 @@ const OLD_IDS: Readonly<Record<string, string>> = {
 }
 
 type Cursor = Readonly<Record<string, unknown>>
+
+/** Connecting writes columns that a later migration brings: they are there while it does. */
+async function connectOld(the: ImportWorld, process: Process): Promise<void> {
+  await the.database.script('alter table connection add look_at timestamptz, add look_tries smallint default 0')
+  await the.connect(process)
+  await the.database.script('alter table connection drop look_at, drop look_tries')
+}
 
 /** Stores the history as the release before did: the list, and the details of the newest four. */
 async function storeOld(the: ImportWorld, process: Process): Promise<string[]> {
@@ -120,7 +127,7 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
         const the = new ImportWorld(await old(), { activities: ACTIVITIES, ...WIDE })
         await the.run(async () => {
           const process = the.process()
-          await the.connect(process)
+          await connectOld(the, process)
           const ids = await storeOld(the, process)
           await insertOld(the.database, { vendor: 'strava', athleteId: the.athleteId, cursor: cursor(ids) })
           await migrate(the.database)
@@ -143,7 +150,7 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
       const the = new ImportWorld(await old(), { activities: ACTIVITIES, ...WIDE })
       await the.run(async () => {
         const process = the.process()
-        await the.connect(process)
+        await connectOld(the, process)
         const ids = await storeOld(the, process)
         await insertOld(the.database, {
           vendor: 'strava',
@@ -177,6 +184,55 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
       assert.deepEqual(
         due.map(row => (row.at.getTime() - at.getTime()) / DAY_MS),
         [1.75, 3.5, 5.25, 7],
+      )
+    })
+
+    test('who was imported is looked at in the order of before, who never was at once; nobody is forgotten', async () => {
+      const database = await openEmpty()
+      opened.push(database)
+      const all = migrationsIn()
+      await migrate(
+        database,
+        all.slice(
+          0,
+          all.findIndex(({ name: called }) => called === 'looks'),
+        ),
+      )
+      const consented = Date.UTC(2026, 2, 1)
+      const hours = (count: number): Date => new Date(consented + count * HOUR_MS)
+      const old: readonly { synced?: number; heard?: number; tried?: number; looks: readonly [hours: number, tries: number] }[] =
+        [
+          { looks: [0, 0] },
+          { synced: -5, looks: [0, 0] },
+          { tried: 3, looks: [3.5, 1] },
+          { synced: 6, tried: 6, looks: [6.5, 1] },
+          { synced: 6, tried: 8, looks: [8.5, 1] },
+          { synced: 6, heard: 7, looks: [30, 1] },
+          { synced: 40, heard: 7, looks: [40.5, 1] },
+        ]
+      for (const [index, { synced: syncedAt, heard, tried }] of old.entries()) {
+        const id = `00000000-0000-7000-8000-00000000000${index}`
+        await database.query("insert into athlete (id, name, created_at) values ($1, 'Ada', now())", [id])
+        await database.query(
+          `insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, connected_at, consented_at,
+             last_sync_at, webhook_heard_at)
+           values ($1::uuid, $1::uuid, 'strava', $1::text, 'active', '{}', '', $2, $2, $3, $4)`,
+          [id, hours(0), syncedAt === undefined ? null : hours(syncedAt), heard === undefined ? null : hours(heard)],
+        )
+        if (tried !== undefined)
+          await database.query(
+            `insert into import_jobs (id, athlete_id, vendor, type, status, sync_cursor, error, created_at, updated_at)
+             values ($1, $1, 'strava', 'full', 'failed', '{}', 'Gone', $2, $2)`,
+            [id, hours(tried)],
+          )
+      }
+      await migrate(database)
+      const rows = await database.query<{ at: Date; tries: number }>(
+        'select look_at as at, look_tries as tries from connection order by id',
+      )
+      assert.deepEqual(
+        rows.map(({ at, tries }) => [(at.getTime() - consented) / HOUR_MS, tries]),
+        old.map(({ looks }) => looks),
       )
     })
 

@@ -1,8 +1,8 @@
-// A history comes in whole: every activity once, one detail request each, over pauses, lost bells and processes that come and go.
+// A history comes in whole: every activity once, one detail request each, over pauses, forgotten lanes and processes that come and go.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
-import { JobStore } from '../../src/imports/job-store.ts'
+import { JobStore, type ImportJob } from '../../src/imports/job-store.ts'
 import { QUARTER_MS } from '../durations.ts'
 import type { ImportWorld, Process } from '../import-world.ts'
 import { GUARD_MS } from '../rooms.ts'
@@ -69,7 +69,7 @@ export function importsContract(name: string, open: () => Promise<Database>): vo
         await process.start()
         const paused = await the.untilPaused(process)
         assert.equal(paused.job.retryAfter?.toISOString(), new Date(resumesAt).toISOString())
-        assert.equal(paused.job.pause, 'quota')
+        assert.deepEqual([paused.cause, paused.limitedBy], ['yield', { pool: 'read', window: '15min' }])
         assert.equal(paused.message, 'Rate limited, resuming at 07:15')
         assert.equal(the.asked.length, PER_WINDOW)
         const asked = the.asked.length
@@ -83,31 +83,39 @@ export function importsContract(name: string, open: () => Promise<Database>): vo
       assert.deepEqual(detailsAsked(the), idsOf(rows))
     })
 
-    test('a resume whose bell was lost is found by the sweep within a minute', async () => {
+    test('an import whose lane was forgotten is found by the recheck within a minute', async () => {
       const the = await world({ activities: ACTIVITIES, ...SMALL })
-      const process = the.process({ forgets: true })
+      const process = the.process()
       const resumesAt = edgeAfter(the.clock.now()) + GUARD_MS
-      await the.run(() => imported(the, process))
+      await the.run(async () => {
+        await the.connect(process)
+        await process.start()
+        await the.untilPaused(process)
+        await the.database.query('delete from work_lane')
+        await the.untilDone(process)
+        await process.stop()
+      })
       await assertWhole(the, ACTIVITIES)
       const resumed = the.asked.find(({ at }) => at >= resumesAt)
       assert(resumed !== undefined && resumed.at <= resumesAt + 60_000)
     })
 
-    test('a bell that rings too early, and two that ring at once, find one import for one worker', async () => {
+    test('a pause of its own lasts until its time, and of any number of claims one is had', async () => {
       const the = await world({ activities: ACTIVITIES, ...SMALL })
       const process = the.process()
       const store = new JobStore(the.database)
       await the.run(async () => {
         await the.connect(process)
-        await process.start()
-        const { job } = await the.untilPaused(process)
-        await process.stop()
-        const dueAt = job.retryAfter?.getTime() ?? 0
-        const claim = async (at: number): Promise<boolean> =>
-          (await store.claim(job.id, 'a worker', at + 60_000, at)) !== undefined
-        assert.equal(await claim(dueAt - 1), false)
+        await process.imports.start(the.athleteId, 'strava', { type: 'full' })
+        const { job } = await the.newest(process)
+        const claim = async (at: number): Promise<ImportJob | undefined> => await store.claim(job, at)
+        const claimed = await claim(the.clock.now())
+        assert(claimed)
+        const dueAt = the.clock.now() + 60_000
+        await store.pause(claimed, { ending: 'paused', retryAt: dueAt, cause: 'push' }, the.clock.now())
+        assert.equal(await claim(dueAt - 1), undefined)
         const claims = await Promise.all([claim(dueAt), claim(dueAt), claim(dueAt)])
-        assert.deepEqual(claims.filter(Boolean), [true])
+        assert.equal(claims.filter(one => one !== undefined).length, 1)
       })
     })
 
@@ -162,9 +170,10 @@ export function importsContract(name: string, open: () => Promise<Database>): vo
           dead.die()
         })
         await dead.start()
+        await the.clock.sleep(90_000)
+        assert.equal(detailsAsked(the).length, 8)
         await other.start()
         const held = Promise.withResolvers<void>()
-        await the.until(other, ['started'])
         atDetail(the, 4, () => {
           dead.revive()
           held.resolve()

@@ -83,7 +83,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
       await the.run(async () => {
         const before = await listed(the, process)
         budget.away = true
-        assert.deepEqual(await process.streams.fetchLive(before.id), { outcome: 'refused', retryAt: undefined })
+        assert.deepEqual(await process.streams.fetchLive(before.id), { outcome: 'refused', refusal: undefined })
         assert.deepEqual(await the.row(before.id), before)
         const answer = await process.streams.fetchOnDemand(the.athleteId, before.id, { waitMs: 1_000 })
         assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'budget_unavailable' })

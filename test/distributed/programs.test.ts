@@ -51,11 +51,11 @@ test('a benchmark without its programs says which are missing, a sentence each, 
 })
 
 test('a benchmark that is not named, or wrongly, is wrong usage in a sentence that names them all', async t => {
-  const all = `npm run bench -- <name>, one of ${benchNames().join(', ')}.`
+  const all = `npm run bench -- <name> [--large], one of ${benchNames().join(', ')}.`
   assert.deepEqual(await benched(t), { code: 2, out: [], err: [`Name one benchmark: ${all}`] })
   assert.deepEqual(await benched(t, 'store', 'shape'), { code: 2, out: [], err: [`Name one benchmark: ${all}`] })
   assert.deepEqual(await benched(t, 'nonsense'), { code: 2, out: [], err: [`There is no benchmark nonsense: ${all}`] })
-  const wrong = 'There is no option fast: npm run bench -- <name>, or --help.'
+  const wrong = 'There is no option fast: npm run bench -- <name> [--large], or --help.'
   assert.deepEqual(await benched(t, 'store', '--fast'), { code: 2, out: [], err: [wrong] })
 })
 

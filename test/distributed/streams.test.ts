@@ -5,9 +5,6 @@ import { migrate, openPostgres, type Database } from '../../src/db/db.ts'
 import { hear } from '../../src/kernel/channels.ts'
 import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
 import { openRedis } from '../../src/redis/redis.ts'
-import { RedisLock } from '../../src/streams/streams.ts'
-import { lockContract } from '../contract/lock.contract.ts'
-import { rowLocks } from '../contract/lock-rows.ts'
 import { streamLifecycleContract } from '../contract/stream-lifecycle.contract.ts'
 import { streamsBackfillContract } from '../contract/streams-backfill.contract.ts'
 import { streamsGarminContract } from '../contract/streams-garmin.contract.ts'
@@ -19,7 +16,7 @@ import { startRedis } from '../servers/redis.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
 import { startSmallVendor, type SmallVendor } from '../small-vendor.ts'
 import { athleteWith, streamsOn } from '../stream-parts.ts'
-import { eventually, until } from '../waiting.ts'
+import { until } from '../waiting.ts'
 import { freshDatabase } from './fresh-database.ts'
 
 /** A machine with other work to do is not an outage. */
@@ -37,25 +34,6 @@ for (const contract of [
   streamsOnDemandContract,
 ])
   contract('postgres', open)
-
-lockContract('rows, postgres', async () => await rowLocks(await open()))
-
-lockContract('Redis', async () => {
-  const server = await startRedis()
-  const patient = { url: server.url, clock: new SystemClock(), deadlineMs: PATIENT_MS }
-  const redis = [await openRedis(patient), await openRedis(patient)] as const
-  for (const one of redis) await eventually(() => one.ping())
-  let athletes = 0
-  return {
-    locks: [new RedisLock(redis[0]), new RedisLock(redis[1])],
-    athlete: () => Promise.resolve(`athlete ${++athletes}`),
-    pass: () => undefined,
-    close: async () => {
-      await Promise.all(redis.map(one => one.close()))
-      await server.stop()
-    },
-  }
-})
 
 const ACTIVITIES = runs(240, 1_000)
 
@@ -108,7 +86,7 @@ describe('streams among real processes', () => {
     const { streams } = streamsOn({ database, clock, vendorUrl: vendor.url })
     await streams.cleanUp()
     assert.deepEqual(await states(), [{ status: 'fetching', count: 3 }])
-    clock.advance(11 * 60_000)
+    clock.advance(2 * 60_000)
     await streams.cleanUp()
     assert.deepEqual(await states(), [{ status: 'failed', count: 3 }])
     for (const { id } of await database.query<{ id: string }>('select id from activity')) await streams.fetchLive(id)
@@ -123,21 +101,22 @@ describe('streams among real processes', () => {
     const athleteId = await athleteWith(database, clock, 40)
     const server = await startRedis()
     const redis = await openRedis({ url: server.url, clock: system, deadlineMs: PATIENT_MS })
-    const { streams, bell } = streamsOn({ database, clock, vendorUrl: vendor.url, redis })
+    const { streams, bell, worker } = streamsOn({ database, clock, vendorUrl: vendor.url, redis })
     const schedules = streams.schedules()
     streams.work()
-    let sweeps = 0
+    let rechecks = 0
     const deaf = hear('paceline:bell', fact => {
-      if (fact.bell === 'streams-sweep' && fact.outcome === 'done') sweeps += 1
+      if (fact.bell === 'streams-recheck' && fact.outcome === 'done') rechecks += 1
     })
     const before = vendor.asked.length
     await streams.service.start()
+    await worker.start()
     await bell.service.start()
     for (const ringFirst of schedules) await ringFirst()
     await until(() => vendor.asked.length > before + 3)
     await server.kill()
-    const atKill = { asked: vendor.asked.length, sweeps }
-    await until(() => sweeps >= atKill.sweeps + 3)
+    const atKill = { asked: vendor.asked.length, rechecks }
+    await until(() => rechecks >= atKill.rechecks + 3)
     // One may have had its permit already.
     assert(vendor.asked.length <= atKill.asked + 1, `${vendor.asked.length - atKill.asked} more`)
     const [waiting] = await database.query<{ id: string }>(
@@ -150,6 +129,7 @@ describe('streams among real processes', () => {
     await until(async () => JSON.stringify(await states()) === '[{"status":"success","count":40}]')
     deaf()
     await bell.service.stop()
+    await worker.stop()
     await streams.service.stop()
     await redis.close()
     await server.stop()

@@ -10,6 +10,7 @@ import { importsRegressionsContract } from '../contract/imports-regressions.cont
 import { importsPollingContract } from '../contract/imports-polling.contract.ts'
 import { importsFailuresContract } from '../contract/imports-failures.contract.ts'
 import { importsVendorsContract } from '../contract/imports-vendors.contract.ts'
+import { quotaGrowthContract } from '../contract/quota-growth.contract.ts'
 import { quotaOverviewContract } from '../contract/quota-overview.contract.ts'
 import { streamsContract } from '../contract/streams.contract.ts'
 import { freshDatabase } from '../distributed/fresh-database.ts'
@@ -27,6 +28,7 @@ const contracts = [
   importsGarminContract,
   importsPollingContract,
   importsRegressionsContract,
+  quotaGrowthContract,
   quotaOverviewContract,
   streamsContract,
 ]

@@ -109,7 +109,7 @@ interface Round {
   readonly committed: readonly string[]
 }
 
-/** What survived. Where others may share the store, the lease of the dead is over, as it will be two minutes later. */
+/** What survived. Where others may share the store, the lease of the dead is over, as it will be a minute later. */
 async function lookAt({ open }: KillPlan, { heard }: HeardVendor): Promise<Round> {
   await using opened = new AsyncDisposableStack()
   const database = await open()
@@ -118,7 +118,7 @@ async function lookAt({ open }: KillPlan, { heard }: HeardVendor): Promise<Round
     'select external_activity_id as id from activity where detailed_at is not null',
   )
   if (database.kind === 'postgres')
-    await database.query("update import_jobs set lease_expires_at = '2000-01-01Z' where status = 'started'")
+    await database.query("update work_lane set lease_until = '2000-01-01Z' where owner is not null")
   return { heard: heard.length, committed: rows.map(({ id }) => id) }
 }
 

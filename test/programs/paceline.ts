@@ -64,33 +64,32 @@ export interface Up extends Running {
   readonly link: string
 }
 
-/** Starts a command that runs until it is stopped, and resolves once it has printed what `seen` looks for. */
-export async function started(
-  folder: string,
-  settings: Settings,
-  words: readonly string[],
-  seen: RegExp,
-): Promise<Running & { found: string }> {
-  const { child, printed, ended } = launch(folder, settings, words)
-  const found = await new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', () => {
-      const [text] = seen.exec(printed.out) ?? []
-      if (text !== undefined) resolve(text)
+/** Starts a command that runs until it is stopped, and resolves once it has printed what `seen` looks for. `node`: what runs it. */
+export const startedBy =
+  (node: readonly string[]) =>
+  async (folder: string, settings: Settings, words: readonly string[], seen: RegExp): Promise<Running & { found: string }> => {
+    const { child, printed, ended } = launched(folder, settings, [...node, main, ...words])
+    const found = await new Promise<string>((resolve, reject) => {
+      child.stdout.on('data', () => {
+        const [text] = seen.exec(printed.out) ?? []
+        if (text !== undefined) resolve(text)
+      })
+      void ended.then(({ err }) => {
+        reject(new Error(`${words.join(' ')} ended too early: ${err}`))
+      })
     })
-    void ended.then(({ err }) => {
-      reject(new Error(`${words.join(' ')} ended too early: ${err}`))
-    })
-  })
-  return {
-    found,
-    pid: child.pid ?? 0,
-    output: () => printed.out,
-    stop: async (signal = 'SIGTERM') => {
-      child.kill(signal)
-      return await ended
-    },
+    return {
+      found,
+      pid: child.pid ?? 0,
+      output: () => printed.out,
+      stop: async (signal = 'SIGTERM') => {
+        child.kill(signal)
+        return await ended
+      },
+    }
   }
-}
+
+export const started = startedBy(NODE)
 
 const onFreePort = (settings: Settings): Settings => ({ PACELINE_PORT: '0', ...settings })
 

@@ -25,7 +25,7 @@ const rooms = roomsOn({
   fetch: milepost.fetch,
   vendor: name => (name === 'milepost' ? open : undefined),
 })
-const worker = rooms.imports.work()
+const { worker } = rooms
 let athleteId = ''
 
 before(() =>

@@ -1,0 +1,106 @@
+// The imports as work: serves the import of an athlete's history that is next, one call or a short burst, and moves its row by how that
+// ended. What all athletes wait for (no permit, a vendor that fails) is the gate's; only what concerns this import alone pauses it here.
+import type { Queryable } from '../db/db.ts'
+import { tell } from '../kernel/channels.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
+import { PacelineError } from '../kernel/errors.ts'
+import { vendors, type VendorName } from '../vendors/vendors.ts'
+import type { Claim, Served, Source } from '../work/work.ts'
+import type { ImportJob, JobStore } from './job-store.ts'
+import type { Ending } from './run.ts'
+import type { Pause } from './steps.ts'
+
+interface ImportSourceParts {
+  readonly store: JobStore
+  readonly clock: Clock
+  /** Records that the history is complete up to `at`, in the transaction that completes the import. */
+  readonly synced: (tx: Queryable, job: ImportJob, at: Date) => Promise<void>
+  readonly visit: (job: ImportJob, claim: Claim) => Promise<Ending>
+  readonly owed: Source['owed']
+}
+
+/** About five hours, with pauses that double from a minute to an hour. */
+const FAULTS_MAX = 10
+const FAULTY =
+  'Paceline has an error of its own in this import; the log says which. What was fetched is kept: update Paceline and start the import again.'
+
+const SERVED: Served = { outcome: 'served' }
+const IDLE: Served = { outcome: 'idle' }
+
+export class ImportSource implements Source {
+  readonly #parts: ImportSourceParts
+  readonly owed: Source['owed']
+
+  constructor(parts: ImportSourceParts) {
+    this.#parts = parts
+    this.owed = parts.owed
+  }
+
+  async serve(claim: Claim): Promise<Served> {
+    const { store, clock } = this.#parts
+    const job = await store.current(claim)
+    if (job === undefined) return IDLE
+    const begun = job.status === 'started' ? job : await store.claim(job, clock.now())
+    if (begun === undefined) return { outcome: 'idle', dueAt: job.retryAfter?.getTime() }
+    return await this.#visit(begun, claim)
+  }
+
+  /** A shutdown or a server that is away puts the import back. A fault of ours pauses it, longer each time, and fails it at last. */
+  async #visit(job: ImportJob, claim: Claim): Promise<Served> {
+    const { store, clock, visit } = this.#parts
+    try {
+      return await this.#ended(job, claim, await visit(job, claim))
+    } catch (error) {
+      if (claim.signal.aborted || error instanceof PacelineError) {
+        await store.release(job, clock.now())
+        throw error
+      }
+      tell('paceline:fault', { where: 'imports', error })
+      return await this.#faulty(job, claim)
+    }
+  }
+
+  async #faulty(job: ImportJob, claim: Claim): Promise<Served> {
+    const faults = Number(job.cursor['faults'] ?? 0)
+    if (faults >= FAULTS_MAX) return await this.#ended(job, claim, { ending: 'failed', code: 'PACE_INTERNAL', sentence: FAULTY })
+    const retryAt = this.#parts.clock.now() + Math.min(2 ** faults, 60) * MINUTE_MS
+    return await this.#ended(job, claim, { ending: 'paused', retryAt, cause: 'fault' })
+  }
+
+  async #ended(job: ImportJob, claim: Claim, ending: Ending): Promise<Served> {
+    const { store, clock } = this.#parts
+    if (ending.ending === 'paused') return await this.#paused(job, ending)
+    if (ending.ending === 'other_class') {
+      await store.await(job, ending.callClass, clock.now())
+      return { outcome: 'other_class' }
+    }
+    if (ending.ending === 'failed') await store.fail(job, ending, clock.now())
+    if (ending.ending === 'completed') await this.#complete(job, ending)
+    // Another import of this history may have waited for this one; after a call its turn comes again.
+    if (ending.ending !== 'lost' && claim.calls === 0) return await this.serve(claim)
+    return SERVED
+  }
+
+  async #paused(job: ImportJob, pause: Pause): Promise<Served> {
+    const { store, clock } = this.#parts
+    // The circuit breaker is open: the gate says so.
+    if (pause.cause === 'inactive') return SERVED
+    if (pause.cause === 'budget' || (pause.refusal && isShared(job.vendor, pause.refusal.pool)))
+      return { outcome: 'refused', refusal: pause.refusal }
+    await store.pause(job, pause, clock.now())
+    return { outcome: 'idle', dueAt: pause.retryAt }
+  }
+
+  async #complete(job: ImportJob, { syncedAt, lookAgainAt }: Extract<Ending, { ending: 'completed' }>): Promise<void> {
+    const { store, clock, synced } = this.#parts
+    await store.complete(job, clock.now(), async tx => {
+      if (syncedAt !== undefined) await synced(tx, job, syncedAt)
+      if (lookAgainAt !== undefined) await store.scheduleFull(tx, job, lookAgainAt)
+    })
+  }
+}
+
+/** What all athletes share; a token's own pool concerns its athlete alone. */
+const isShared = (vendor: VendorName, name: string): boolean =>
+  vendors[vendor].facts.pools.find(pool => pool.name === name)?.scope === 'app'

@@ -1,0 +1,4 @@
+-- name: work_lane
+-- Only with everything else. A worker that has the lane finds it gone and stores nothing more.
+delete from work_lane
+where athlete_id = $athleteId and vendor = $vendor and $before::timestamptz is null;
