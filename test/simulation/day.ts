@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { DAY_MS, QUARTER_MS } from '../durations.ts'
-import { call, needOf, sharedWorld, workAndLeave, type Done, type Scene, type World } from './workers.ts'
+import { sharing, type Processes } from './shared-quota.ts'
+import { call, needOf, type Done, type Scene, type World } from './workers.ts'
 
 export interface SharedDay {
   readonly athletes: readonly Done[]
@@ -19,17 +20,23 @@ export const sentBy = ({ sentAt }: Done, instant: number): number => sentAt.filt
 
 /**
  * From midnight to midnight: each athlete owes so many calls, and live calls come as fast as their reserve decays. The first athlete's
- * calls are four times as fast as the others', so that only turns can make them equal.
+ * calls are four times as fast as the others', so that only lanes can make them equal.
  */
-export async function sharedDay(database: Database, scene: Scene, owed: readonly number[]): Promise<SharedDay> {
-  const world = await sharedWorld(database, scene, owed.length)
+export async function sharedDay(
+  database: Database,
+  scene: Scene,
+  owed: readonly number[],
+  processes: Processes = {},
+): Promise<SharedDay> {
   const until = scene.startAt + DAY_MS
-  const jobs = owed.map((calls, n) =>
-    workAndLeave(world, { athleteId: world.athletes[n] ?? '', owed: calls, until, ...(n === 0 && { callMs: [100, 150] }) }),
-  )
-  // A quarter before midnight the last of the reserve has decayed: from then on nothing is kept for anyone.
-  const live = liveCalls(world, scene.startAt + 420_000, until - QUARTER_MS)
-  const [answered, ...athletes] = await world.clock.runUntil(Promise.all([live, ...jobs] as const))
+  const [answered, ...athletes] = await sharing(database, scene, { athletes: owed.length, ...processes }, async world => {
+    const jobs = owed.map((calls, n) =>
+      world.does({ athleteId: world.athletes[n] ?? '', owed: calls, until, ...(n === 0 && { callMs: [100, 150] }) }),
+    )
+    // A quarter before midnight the last of the reserve has decayed: from then on nothing is kept for anyone.
+    const live = liveCalls(world, scene.startAt + 420_000, until - QUARTER_MS)
+    return await Promise.all([live, ...jobs] as const)
+  })
   const firstDoneAt = Math.min(...athletes.map(({ doneAt }) => doneAt))
   const [row] = await database.query<{ used: number }>(
     "select used from quota_window where pool = 'read' and window_name = 'day' and starts_at = $1",

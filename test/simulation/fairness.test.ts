@@ -5,8 +5,8 @@ import { after, before, describe, test } from 'node:test'
 import type { Database } from '../../src/db/db.ts'
 import { DAY_MS } from '../durations.ts'
 import { assertFairDay, jain, sentBy, sharedDay } from './day.ts'
-import { call, loneWorld, needOf, sharedWorld, work, workAndLeave } from './workers.ts'
-import type { Done, Scene, SharedWorld } from './workers.ts'
+import { sharing } from './shared-quota.ts'
+import { call, loneWorld, needOf, work, type Scene } from './workers.ts'
 import { openMigrated } from '../stores.ts'
 
 const MIDNIGHT = Date.UTC(2026, 9, 5)
@@ -28,21 +28,15 @@ describe('athletes who share a quota', () => {
     assertFairDay(day, 475)
   })
 
-  const alternate = async (world: SharedWorld, first: number, second: number): Promise<readonly [Done, Done]> => {
-    const job = (n: number) => workAndLeave(world, { athleteId: world.athletes[n] ?? '', owed: 20 })
-    return await Promise.all([job(first), job(second)])
-  }
-
   test('are not held back for what they were served before a rest', async () => {
-    const world = await sharedWorld(database, scene(MIDNIGHT + 3_600_000 + 10_000), 2)
-    const [first = '', second = ''] = world.athletes
-    const played = async (): Promise<readonly [Done, Done]> => {
-      await workAndLeave(world, { athleteId: first, owed: 30 })
+    const begins = scene(MIDNIGHT + 3_600_000 + 10_000)
+    const [one, other] = await sharing(database, begins, { athletes: 2, concurrency: 1 }, async world => {
+      const [first = '', second = ''] = world.athletes
+      await world.does({ athleteId: first, owed: 30 })
       await world.clock.sleep(3_600_000)
-      await call(world, needOf('backfill', second))
-      return await alternate(world, 0, 1)
-    }
-    const [one, other] = await world.clock.runUntil(played())
+      await world.does({ athleteId: second, owed: 1 })
+      return await Promise.all([world.does({ athleteId: first, owed: 20 }), world.does({ athleteId: second, owed: 20 })])
+    })
     const halfway = Math.min(one.doneAt, other.doneAt) - 5_000
     assert(
       jain([sentBy(one, halfway), sentBy(other, halfway)]) > 0.95,
@@ -51,16 +45,15 @@ describe('athletes who share a quota', () => {
   })
 
   test('are not held up by one who was refused until later', async () => {
-    const world = await sharedWorld(database, scene(MIDNIGHT + 3_600_000 + 10_000), 2)
-    const [first = '', second = ''] = world.athletes
-    // The day's reserve refuses the first for hours; what decays meanwhile is there for the second.
-    await database.query("insert into quota_window values ('strava', 'read', 'app', 'day', $1, 855)", [new Date(MIDNIGHT)])
-    const played = async (): Promise<Done> => {
+    const begins = scene(MIDNIGHT + 3_600_000 + 10_000)
+    const { sentAt, refusals } = await sharing(database, begins, { athletes: 2 }, async world => {
+      const [first = '', second = ''] = world.athletes
+      // The day's reserve refuses the first for hours; what decays meanwhile is there for the second.
+      await database.query("insert into quota_window values ('strava', 'read', 'app', 'day', $1, 855)", [new Date(MIDNIGHT)])
       assert((await call(world, needOf('backfill', first))) !== undefined)
       await world.clock.sleep(3_600_000)
-      return await work(world, { athleteId: second, owed: 4, until: world.clock.now() + 60_000 })
-    }
-    const { sentAt, refusals } = await world.clock.runUntil(played())
+      return await world.does({ athleteId: second, owed: 4 })
+    })
     assert.deepEqual([sentAt.length, refusals], [4, 0])
   })
 })

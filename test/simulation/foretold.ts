@@ -5,7 +5,8 @@ import type { Database } from '../../src/db/db.ts'
 import { forecast } from '../../src/quota/forecast.ts'
 import { paceOf } from '../../src/quota/pace.ts'
 import { MINUTE_MS } from '../durations.ts'
-import { loneWorld, sharedWorld, work, workAndLeave, type Limits } from './workers.ts'
+import { sharing } from './shared-quota.ts'
+import { loneWorld, work, type Limits } from './workers.ts'
 
 export interface Foretold {
   readonly mine: number
@@ -25,6 +26,8 @@ export interface Outcome {
 /** Calls of 200 to 800 ms, evenly spread. */
 const TIMES = { callMs: 500, spreadMs: 600 / Math.sqrt(12) }
 const LONGEST_CALL_MS = 800
+/** Lanes that the process serves at a time. */
+const AT_ONCE = 4
 
 /** In memory: fast enough for thousands of calls. */
 export async function foretellAlone({
@@ -39,24 +42,26 @@ export async function foretellAlone({
   const estimate = forecast({ ...TIMES, states: await world.states(), now: startAt, mine, others: [], paced })
   const pace = async (): Promise<number> => paceOf(await world.states(), world.clock.now())
   const { doneAt } = await world.clock.runUntil(work(world, { athleteId: '', owed: mine, ...(paced && { pace }) }))
-  return { estimateMs: estimate - startAt, trueMs: doneAt - startAt }
+  return { estimateMs: (estimate ?? 0) - startAt, trueMs: doneAt - startAt }
 }
 
-/** On the database, where athletes take turns. The forecast is asked for when a few calls have shown how long one takes. */
+/** On the database, where lanes decide whose call is next. The forecast is asked for when a few calls have shown how long one takes. */
 export async function foretellTogether(database: Database, scene: Foretold, { warmUp = 20 } = {}): Promise<Outcome> {
   const { mine, others = [], startAt, limits, usedToday = 0, paced = false, seed = 1 } = scene
-  const world = await sharedWorld(database, { seed, startAt, limits, usedToday }, 1 + others.length)
-  const { clock, quota, athletes } = world
-  const pace = (): Promise<number> => quota.paceMs('strava')
-  const owe = (owed: number, n: number) => workAndLeave(world, { athleteId: athletes[n] ?? '', owed, ...(paced && { pace }) })
-  await clock.runUntil(owe(warmUp, 0))
-  const begunAt = clock.now()
-  const estimate = await quota.forecast('strava', { mine, others, paced })
-  const own = owe(mine, 0)
-  // The others' work goes on only as long as the clock does.
-  for (const [n, owed] of others.entries()) void owe(owed, n + 1)
-  const { doneAt } = await clock.runUntil(own)
-  return { estimateMs: estimate - begunAt, trueMs: doneAt - begunAt }
+  const athletes = 1 + others.length
+  return await sharing(database, { seed, startAt, limits, usedToday }, { athletes, concurrency: AT_ONCE }, async world => {
+    const { clock, quota } = world
+    const owe = (owed: number, n: number) => world.does({ athleteId: world.athletes[n] ?? '', owed, paced })
+    if (warmUp > 0) await owe(warmUp, 0)
+    const begunAt = clock.now()
+    const groups = others.map(owed => ({ owed, athletes: 1 }))
+    const estimate = await quota.forecast('strava', { mine, others: groups, paced, atOnce: AT_ONCE })
+    const own = owe(mine, 0)
+    // The others' work goes on only as long as the clock does.
+    for (const [n, owed] of others.entries()) void owe(owed, n + 1)
+    const { doneAt } = await own
+    return { estimateMs: (estimate ?? 0) - begunAt, trueMs: doneAt - begunAt }
+  })
 }
 
 /** Within a tenth of the time it took; what takes less than a minute may be off by one more call. */

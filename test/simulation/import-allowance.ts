@@ -11,18 +11,19 @@ export interface Allowance {
 
 const BUFFER = 0.05
 /** Nothing is sent this close to an edge. */
-const GUARD_MS = 3_000
+export const GUARD_MS = 3_000
 /** Of a small limit live calls get a quarter at the most. */
 const SPARED = 0.25
 
 const usable = (limit: number): number => Math.floor(limit * (1 - BUFFER) + 1e-9)
 const spared = (wish: number, allowed: number): number => Math.min(wish, Math.floor(allowed * SPARED))
 
-const ofQuarter = ({ limits: [quarter], backfillYield }: Allowance): number =>
+/** In one quarter, live calls included. */
+export const ofQuarter = ({ limits: [quarter], backfillYield }: Allowance): number =>
   usable(quarter) - spared(backfillYield, usable(quarter))
 
 /** Up to an instant of the day: the reserve has decayed by then as far as the day has passed. */
-function ofDay({ limits: [, day], liveReserve }: Allowance, at: number): number {
+export function ofDay({ limits: [, day], liveReserve }: Allowance, at: number): number {
   const leftMs = DAY_MS - (at % DAY_MS)
   return usable(day) - Math.floor((spared(liveReserve, usable(day)) * leftMs) / DAY_MS)
 }

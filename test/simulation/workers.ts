@@ -1,21 +1,19 @@
 // Workers who spend a quota in virtual time, and the vendor that counts their calls. Time moves only between queries, so that a
 // day passes in the time its decisions take.
 import assert from 'node:assert/strict'
-import type { Database } from '../../src/db/db.ts'
 import { VirtualClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { between, seeded, type Random } from '../../src/kernel/random.ts'
 import type { Counted } from '../../src/quota/budget-ledger.ts'
 import { sharedPools } from '../../src/quota/pace.ts'
 import { Limiter } from '../../src/quota/limiter.ts'
-import type { PermitNeed, PermitSource, Quota, QuotaSettings, Spent } from '../../src/quota/quota.ts'
+import type { PermitNeed, PermitSource, QuotaSettings, Refusal, Spent } from '../../src/quota/quota.ts'
 import { statesOf, type MeterState } from '../../src/quota/state.ts'
 import { NOTHING_LEARNED, writeLearned } from '../../src/quota/learned-limits.ts'
 import type { RateReport } from '../../src/vendors/vendors.ts'
 import { DAY_MS, QUARTER_MS } from '../durations.ts'
 import { MemoryBudget } from '../memory-budget.ts'
-import { QUOTA, roomsOn } from '../rooms.ts'
-import { tracked } from '../world.ts'
+import { QUOTA } from '../rooms.ts'
 
 const WINDOWS = [
   { window: '15min', windowMs: QUARTER_MS },
@@ -112,24 +110,25 @@ export async function work(
   let refusals = 0
   while (sentAt.length < owed && clock.now() < until) {
     const begunAt = clock.now()
-    const wakeAt = await call(world, needOf('backfill', athleteId), callMs)
-    if (wakeAt === undefined) sentAt.push(begunAt)
+    const refusal = await call(world, needOf('backfill', athleteId), callMs)
+    if (refusal === undefined) sentAt.push(begunAt)
     else refusals++
     assert(refusals < 20 * (sentAt.length + 50), `refused ${refusals} times for ${sentAt.length} calls`)
-    const waitMs = wakeAt === undefined ? begunAt + ((await pace?.()) ?? 0) - clock.now() : wakeAt - clock.now()
+    const nextAt = refusal?.resetAt ?? begunAt + ((await pace?.()) ?? 0)
+    const waitMs = nextAt - clock.now()
     if (waitMs > 0 && sentAt.length < owed) await clock.sleep(waitMs)
   }
   return { sentAt, doneAt: clock.now(), refusals }
 }
 
-/** Makes one call, or says when to ask again. */
+/** Makes one call, or says why not and when to ask again. */
 export async function call(
   { clock, random, take, vendor }: World,
   need: PermitNeed,
   [from, to] = USUAL,
-): Promise<number | undefined> {
+): Promise<Refusal | undefined> {
   const answer = await take(need)
-  if (answer.outcome === 'refused') return answer.resetAt
+  if (answer.outcome === 'refused') return answer
   if (answer.outcome === 'unavailable') throw new Error('the budget cannot be asked')
   const report = vendor.answer(clock.now())
   await clock.sleep(between(random, from, to))
@@ -149,7 +148,7 @@ export interface LoneWorld extends World {
   states(): Promise<MeterState[]>
 }
 
-/** A quota in memory, for one athlete: whose turn it is, only the database knows. */
+/** A quota in memory, for one athlete: whose work is next, only the database knows. */
 export function loneWorld({ seed, startAt, limits, usedToday }: Scene): LoneWorld {
   const clock = new VirtualClock(startAt)
   const random = seeded(seed)
@@ -160,6 +159,7 @@ export function loneWorld({ seed, startAt, limits, usedToday }: Scene): LoneWorl
   const ledger = {
     current: () => Promise.resolve(learned),
     windows: () => Promise.resolve(vendor.counted()),
+    counted: () => Promise.resolve(vendor.counted()),
     now: () => clock.now(),
   }
   const settings = settingsFor(limits)
@@ -183,33 +183,3 @@ const permitsFrom =
     }
     return { outcome: 'granted', permit, remaining }
   }
-
-export interface SharedWorld extends World {
-  readonly quota: Quota
-  readonly athletes: readonly string[]
-}
-
-/** The real thing on the database, emptied of what an earlier scene left, with this many athletes. */
-export async function sharedWorld(database: Database, scene: Scene, athletes: number): Promise<SharedWorld> {
-  const { clock, random, vendor } = loneWorld(scene)
-  const newId = idMaker(clock, random)
-  const ids = Array.from({ length: athletes }, newId)
-  await database.script('truncate api_requests, quota_window, quota_learned, quota_turn')
-  // The same seed makes the same athletes again.
-  const athlete = "insert into athlete (id, name, created_at) values ($1, 'Ada', now()) on conflict do nothing"
-  for (const id of ids) await database.query(athlete, [id])
-  for (const { pool, scope, window, startsAt, used } of vendor.counted()) {
-    const row = [pool, scope, window, new Date(startsAt), used]
-    await database.query("insert into quota_window values ('strava', $1, $2, $3, $4, $5)", row)
-  }
-  const settings = { quota: settingsFor(scene.limits) }
-  const { quota } = roomsOn({ database: tracked(database, clock), clock, newId, settings })
-  return { clock, random, vendor, quota, athletes: ids, take: quota.take }
-}
-
-/** Works, and says when it is done, so that nobody waits for it. */
-export async function workAndLeave(world: SharedWorld, job: Job): Promise<Done> {
-  const done = await work(world, job)
-  await world.quota.leave({ vendor: 'strava', athleteId: job.athleteId, rank: 2 })
-  return done
-}

@@ -44,7 +44,8 @@ export async function backfill(process: Process, athlete: Athlete, random: Rando
   for (;;) {
     const outcome = await process.call(detail(athlete, random), { callClass: 'backfill', athleteId: athlete.id })
     const isRefused = outcome.outcome === 'no_permit' || outcome.outcome === 'rate_limited'
-    const restMs = isRefused ? (outcome.retryAt ?? process.clock.now() + 5_000) - process.clock.now() : 0
+    const until = outcome.outcome === 'no_permit' ? outcome.refusal?.resetAt : isRefused ? outcome.retryAt : undefined
+    const restMs = isRefused ? (until ?? process.clock.now() + 5_000) - process.clock.now() : 0
     await process.clock.sleep(Math.max(restMs, between(random, 20, 200)))
   }
 }
