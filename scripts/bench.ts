@@ -21,15 +21,20 @@ export interface Bench {
   readonly also?: readonly Measured[]
 }
 
+export interface BenchOptions {
+  /** The largest size too, where it takes minutes. */
+  readonly large?: boolean
+}
+
 /** What a file of bench/ exports. */
 interface BenchFile {
   /** What is measured, beside what, in a line. */
   readonly about: string
   readonly needs?: readonly ProgramName[]
-  readonly run: () => Promise<Bench>
+  readonly run: (options: BenchOptions) => Promise<Bench>
 }
 
-const USAGE = 'npm run bench -- <name>'
+const USAGE = 'npm run bench -- <name> [--large]'
 
 export const benchNames = (): readonly string[] =>
   globSync('*.ts', { cwd: fileURLToPath(new URL('../bench', import.meta.url)) })
@@ -47,7 +52,7 @@ export async function bench(
   const { run, needs = [] } = await load(asked.name)
   const provision = await provide(needs)
   if (provision.outcome === 'missing') return refuse(provision.sentences, 1)
-  show(asked.name, await run())
+  show(asked.name, await run({ large: asked.large }))
   return 0
 }
 
@@ -56,22 +61,25 @@ function refuse(sentences: readonly string[], exitCode: number): number {
   return exitCode
 }
 
-type Asked = 'help' | { readonly name: string } | { readonly wrong: string }
+type Asked = 'help' | { readonly name: string; readonly large: boolean } | { readonly wrong: string }
 
 function askedIn(args: readonly string[]): Asked {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { help: { type: 'boolean', short: 'h' } },
+    options: { help: { type: 'boolean', short: 'h' }, large: { type: 'boolean' } },
     allowPositionals: true,
     strict: false,
   })
   const [name, ...more] = positionals
-  const unknown = Object.keys(values).find(option => option !== 'help')
+  const unknown = Object.keys(values).find(option => option !== 'help' && option !== 'large')
   const names = benchNames()
   if (unknown !== undefined) return { wrong: `There is no option ${unknown}: ${USAGE}, or --help.` }
   if (values['help'] === true) return 'help'
   if (name === undefined || more.length > 0) return { wrong: `Name one benchmark: ${USAGE}, one of ${names.join(', ')}.` }
-  return names.includes(name) ? { name } : { wrong: `There is no benchmark ${name}: ${USAGE}, one of ${names.join(', ')}.` }
+  const large = values['large'] === true
+  return names.includes(name)
+    ? { name, large }
+    : { wrong: `There is no benchmark ${name}: ${USAGE}, one of ${names.join(', ')}.` }
 }
 
 const load = async (name: string): Promise<BenchFile> => (await import(`../bench/${name}.ts`)) as BenchFile
