@@ -21,8 +21,8 @@ export type Served =
 /** Work of athletes, served piece by piece. A piece is one call and the storing of its answer. */
 export interface Source {
   serve(claim: Claim): Promise<Served>
-  /** About how many calls the athlete's work of this kind still needs. */
-  owed(vendor: VendorName, athleteId: string): Promise<number>
+  /** About how many calls of this class the athlete's work of this kind still needs. */
+  owed(vendor: VendorName, athleteId: string, callClass: CallClass): Promise<number>
 }
 
 /** Pieces in a row of an athlete who is alone; then gates and shutdowns are looked at again. */

@@ -1,4 +1,4 @@
-// A process that works says so every half minute, in a row of its own: others see by it that somebody works.
+// A process that works says so every minute, in a row of its own: others see by it that somebody works.
 import { loadQueries, type Database } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -11,7 +11,7 @@ const sql = loadQueries(new URL('heartbeat.sql', import.meta.url), {
 })
 
 /** Real time. */
-const BEAT_MS = 30_000
+const BEAT_MS = 60_000
 
 interface HeartbeatParts {
   readonly database: Database

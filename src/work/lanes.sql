@@ -129,10 +129,11 @@ returning 1 as promoted;
 update work_lane set ready = true, due_at = null, owner = null, lease_until = null, again = false, epoch = epoch + 1
 where owner is not null;
 
--- name: nextAt
+-- name: outlook
 -- When something changes by itself, or has since the look that began at $since: a lane comes due, a lease or a gate ends, one who hangs is not
--- waited for any more, work that paces itself goes on, the breaker lets a probe.
-select greatest(n.at, $now) as at
+-- waited for any more, work that paces itself goes on, the breaker lets a probe. And whether a lane is ready now.
+select case when n.at is not null then greatest(n.at, $now) end as "nextAt",
+  exists (select from work_lane where vendor = $vendor and ready and owner is null) as "hasReady"
 from (select least(
   (select min(due_at) from work_lane where vendor = $vendor and due_at is not null and owner is null),
   (select min(lease_until) from work_lane where vendor = $vendor and owner is not null),
@@ -140,8 +141,7 @@ from (select least(
     where vendor = $vendor and owner is not null and class = 'backfill' and lease_until > $presentSince),
   (select min(opens_at) from work_gate where vendor = $vendor and opens_at > $since),
   (select min(paced_until) from work_gate where vendor = $vendor and paced_until > $since),
-  (select probe_at from circuit_breaker where vendor = $vendor and failures >= $failuresMax and probe_at > $since)) as at) as n
-where n.at is not null;
+  (select probe_at from circuit_breaker where vendor = $vendor and failures >= $failuresMax and probe_at > $since)) as at) as n;
 
 -- name: busy
 select athlete_id as "athleteId" from work_lane where vendor = $vendor and owner is not null;
@@ -151,6 +151,6 @@ select athlete_id as "athleteId" from work_lane where vendor = $vendor and owner
 select (round(l.owed / s.step) * s.step)::integer as owed, count(*)::integer as athletes
 from work_lane l
 cross join lateral (select power(2, floor(log(2, greatest(l.owed, 25) / 25.0))) as step) as s
-where vendor = $vendor and class = 'backfill' and athlete_id <> $athleteId and owed > 0 and (ready or owner is not null or due_at is not null)
+where vendor = $vendor and class = $class and athlete_id <> $athleteId and owed > 0 and (ready or owner is not null or due_at is not null)
 group by 1
 order by 1;

@@ -20,15 +20,19 @@ const sql = loadQueries(new URL('lanes.sql', import.meta.url), {
   finish: ['vendor', 'athleteId', 'class', 'epoch', 'owner', 'ready', 'dueAt', 'paced', 'more', 'owed'],
   promote: ['vendor', 'now', 'limit'],
   abandon: [],
-  nextAt: ['vendor', 'now', 'since', 'presentSince', 'failuresMax'],
+  outlook: ['vendor', 'now', 'since', 'presentSince', 'failuresMax'],
   busy: ['vendor'],
-  backlog: ['vendor', 'athleteId'],
+  backlog: ['vendor', 'class', 'athleteId'],
 })
 
-export interface Lane {
+/** Whose work, and of which class. */
+export interface LaneOf {
   readonly vendor: VendorName
   readonly athleteId: string
   readonly callClass: CallClass
+}
+
+export interface Lane extends LaneOf {
   readonly epoch: number
   /** About how many calls it needs; null where nobody counted. */
   readonly owed: number | null
@@ -126,12 +130,12 @@ export class Lanes {
     await this.#parts.database.query(sql.abandon())
   }
 
-  /** When something changes by itself, or has since then; undefined: not before somebody offers work. */
-  async nextAt(vendor: VendorName, since = this.#parts.clock.now()): Promise<number | undefined> {
+  /** When something changes by itself, or has since then (infinite: not before somebody offers work), and whether a lane is ready now. */
+  async outlook(vendor: VendorName, since = this.#parts.clock.now()): Promise<{ nextAt: number; hasReady: boolean }> {
     const times = { now: this.#now(), since: new Date(since), presentSince: this.#presentUntil(since) }
-    const query = sql.nextAt({ vendor, ...times, failuresMax: FAILURES_MAX })
-    const [row] = await this.#parts.database.query<{ at: Date | null }>(query)
-    return row?.at?.getTime()
+    const query = sql.outlook({ vendor, ...times, failuresMax: FAILURES_MAX })
+    const [row] = await this.#parts.database.query<{ nextAt: Date | null; hasReady: boolean }>(query)
+    return { nextAt: row?.nextAt?.getTime() ?? Number.POSITIVE_INFINITY, hasReady: row?.hasReady ?? false }
   }
 
   /** The athletes who are being served. */
@@ -140,8 +144,8 @@ export class Lanes {
     return rows.map(({ athleteId }) => athleteId)
   }
 
-  async backlog(vendor: VendorName, athleteId: string): Promise<{ readonly owed: number; readonly athletes: number }[]> {
-    return await this.#parts.database.query(sql.backlog({ vendor, athleteId }))
+  async backlog({ vendor, callClass, athleteId }: LaneOf): Promise<{ readonly owed: number; readonly athletes: number }[]> {
+    return await this.#parts.database.query(sql.backlog({ vendor, class: callClass, athleteId }))
   }
 
   #key({ vendor, athleteId, callClass, epoch }: Lane) {

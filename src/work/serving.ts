@@ -38,15 +38,20 @@ export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
       await gates.close(claim.vendor, claim.callClass, served.refusal)
       return { ready: true, more: claim.uncounted }
     } else if (served.outcome === 'paced') return { ready: true, paced: true, more: claim.uncounted }
-    else return { ready: true, paced: served.paced ?? false, more: claim.uncounted, owed: await owedOf(claim, sources.backfill) }
+    else
+      return {
+        ready: true,
+        paced: served.paced ?? false,
+        more: claim.uncounted,
+        owed: await owedOf(claim, sources[claim.callClass]),
+      }
   }
   return { ready: false, dueAt, more: claim.uncounted, owed: null }
 }
 
 async function owedOf({ lane, calls, callClass }: Claim, sources: readonly Source[]): Promise<number | null> {
-  if (callClass !== 'backfill') return lane.owed
   if (lane.owed !== null && lane.owed > calls && lane.epoch % COUNT_EVERY !== 0) return lane.owed - calls
-  const counts = await Promise.all(sources.map(source => source.owed(lane.vendor, lane.athleteId)))
+  const counts = await Promise.all(sources.map(source => source.owed(lane.vendor, lane.athleteId, callClass)))
   return counts.reduce((sum, count) => sum + count, 0)
 }
 

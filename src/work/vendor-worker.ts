@@ -63,32 +63,40 @@ export class VendorWorker {
   /** Until the signal aborts; resolves when nothing is under way any more. */
   async run(stopping: AbortSignal): Promise<void> {
     this.#stopping = stopping
-    while (!stopping.aborted) {
+    for (let wasWoken = true; !stopping.aborted;) {
       this.#alarm = new AbortController()
       const woken = AbortSignal.any([this.#alarm.signal, stopping])
-      await this.#sleep(await this.#look(), woken)
+      await this.#sleep(await this.#look(wasWoken), woken)
+      wasWoken = woken.aborted
     }
     await this.#dispatching
     await Promise.all(this.#underWay)
   }
 
-  /** Serves what may be served now. Answers how long nothing changes by itself. */
-  async #look(): Promise<number> {
-    const { lanes, gates, clock } = this.#parts
+  /** Serves what may be served now. Answers how long nothing changes by itself. Unless it was woken, one statement says if there is anything. */
+  async #look(wasWoken: boolean): Promise<number> {
+    const { lanes, clock } = this.#parts
     const since = clock.now()
     try {
-      if (!this.#hasGates) await gates.open(this.#vendor)
-      this.#hasGates = true
-      await lanes.promote(this.#vendor)
-      await this.#dispatch()
-      await this.#tellClosed()
-      const nextAt = (await lanes.nextAt(this.#vendor, since)) ?? Number.POSITIVE_INFINITY
+      const before = wasWoken ? undefined : await lanes.outlook(this.#vendor, since)
+      const isIdle = before !== undefined && !before.hasReady && before.nextAt > clock.now()
+      if (!isIdle) await this.#serveAll()
+      const { nextAt } = isIdle ? before : await lanes.outlook(this.#vendor, since)
       this.#isAway = false
       return Math.min(LOOK_MS * clock.speed, Math.max(0, nextAt - clock.now()))
     } catch (error) {
       this.#tell(error)
       return AWAY_MS * clock.speed
     }
+  }
+
+  async #serveAll(): Promise<void> {
+    const { lanes, gates } = this.#parts
+    if (!this.#hasGates) await gates.open(this.#vendor)
+    this.#hasGates = true
+    await lanes.promote(this.#vendor)
+    await this.#dispatch()
+    await this.#tellClosed()
   }
 
   /** Takes lanes until there are no more, or as many as may be are under way. One dispatch at a time: two would take more than that. */

@@ -12,7 +12,7 @@ import type { VendorName } from '../vendors/vendors.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { Gates, type Gate } from './gates.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { Lanes } from './lanes.ts'
+import { Lanes, type LaneOf } from './lanes.ts'
 import { VendorWorker, type WorkerParts } from './vendor-worker.ts'
 
 export { Claim, type Served, type Source } from './claim.ts'
@@ -97,9 +97,9 @@ export class Work {
     return (await this.closed()).find(gate => gate.vendor === vendor && gate.callClass === callClass)
   }
 
-  /** How many calls the other athletes' backfill still needs, and how many athletes need so many. */
-  async backlog(vendor: VendorName, athleteId: string): Promise<{ readonly owed: number; readonly athletes: number }[]> {
-    return await this.#lanes.backlog(vendor, athleteId)
+  /** How many calls of a class the other athletes' work still needs, and how many athletes need so many. */
+  async backlog(lane: LaneOf): Promise<{ readonly owed: number; readonly athletes: number }[]> {
+    return await this.#lanes.backlog(lane)
   }
 
   /** How many lanes of a vendor all processes together serve at a time. */

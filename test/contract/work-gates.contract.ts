@@ -182,11 +182,8 @@ export function workGatesContract(name: string, open: () => Promise<Database>): 
 
     test('it is known when something changes by itself, for each reason', async () => {
       const the = await fixture()
-      const nextIn = async (): Promise<number | undefined> => {
-        const at = await the.lanes.nextAt('strava')
-        return at === undefined ? undefined : at - the.clock.now()
-      }
-      assert.equal(await nextIn(), undefined)
+      const nextIn = async (): Promise<number> => (await the.lanes.outlook('strava')).nextAt - the.clock.now()
+      assert.equal(await nextIn(), Number.POSITIVE_INFINITY)
       await fails(the, 5)
       assert.equal(await nextIn(), PROBE_MS)
       await the.gates.pace('strava', 4 * MINUTE_MS)
@@ -199,8 +196,11 @@ export function workGatesContract(name: string, open: () => Promise<Database>): 
       await the.breaker.passed('strava')
       await the.offer([athlete])
       assert.equal(await nextIn(), 0)
+      assert.equal((await the.lanes.outlook('strava')).hasReady, false)
       await the.lanes.promote('strava')
+      assert.equal((await the.lanes.outlook('strava')).hasReady, true)
       await the.mustClaim()
+      assert.equal((await the.lanes.outlook('strava')).hasReady, false)
       assert.equal(await nextIn(), 10_000)
       await the.pass(10_000)
       assert.equal(await nextIn(), MINUTE_MS - 10_000)

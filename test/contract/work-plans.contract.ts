@@ -52,11 +52,11 @@ export function workPlansContract(name: string, open: () => Promise<Database>): 
     })
 
     test('what changes next is found without looking at all that will', async () => {
-      const { lookups } = await planned(() => lanes.nextAt('strava'))
+      const { lookups } = await planned(() => lanes.outlook('strava'))
       assert.match(lookups, /work_lane_due: /)
       assert.match(lookups, /work_lane_owned: /)
       const read = plans.rowsRead('work_lane')
-      assert(read <= 3 * (OWNED + 1), `${read} rows read`)
+      assert(read <= 3 * (OWNED + 1) + 1, `${read} rows read`)
     })
 
     test('a lane is renewed and given back by its key', async () => {
