@@ -99,7 +99,8 @@ export function roomsOf(outside: Outside): Rooms {
   const work = new Work({ ...outside, ...settings })
   const streams = new Streams({ ...outside, ...settings, connections, quota, work })
   const onNews: Streams['arrived'] = (...news) => streams.arrived(...news)
-  const goesBefore = streams.recent.owed.bind(streams.recent)
+  const goesBefore = (vendor: VendorName, athleteId: string): Promise<number> =>
+    streams.recent.owed(vendor, athleteId, 'backfill')
   const imports = new Imports({
     ...outside,
     ...settings,

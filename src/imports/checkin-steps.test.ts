@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Broken, FoursquareCheckin, Page } from '../vendors/vendors.ts'
 import { broken, changeOf, endpointsOf, GONE, IMPORT, lineOf, moved, NOON, NOW, UNAVAILABLE, value } from '../../test/steps.ts'
 import type { NoValue } from './answers.ts'
-import { beginCheckins, failFast, nextCheckins, type CheckinCursor, type CheckinRows } from './checkin-steps.ts'
+import { beginCheckins, checkinCallsLeft, failFast, nextCheckins, type CheckinCursor, type CheckinRows } from './checkin-steps.ts'
 import type { Failure, Pause, State } from './steps.ts'
 
 const endpoints = endpointsOf('foursquare')
@@ -245,4 +245,14 @@ describe('a whole walk', () => {
     const { lines, found } = walk(minutely(400), new Set(['3', '4']))
     assert.deepEqual([lines, found.size], [[...byTime, line(), line('&offset=250')], 400])
   })
+})
+
+describe('about how many calls are left', () => {
+  const rows: [name: string, given: Given, calls: number | undefined][] = [
+    ['unknown before the first page', {}, undefined],
+    ['the pages that are not in, and the empty one', { total: 1_000, cursor: { checkins_imported: 250 } }, 4],
+    ['by number: the pages from there on', { total: 1_000, cursor: { ...BY_NUMBER, page: 3 } }, 2],
+    ['of what is new', { since: NOW - 1_000, total: 7 }, 2],
+  ]
+  for (const [name, given, calls] of rows) test(name, () => assert.equal(checkinCallsLeft(stateOf(given)), calls))
 })

@@ -10,6 +10,7 @@ import {
   unreadable,
   type BaseCursor,
   type Change,
+  type Course,
   type Failure,
   type Pause,
   type State,
@@ -45,6 +46,8 @@ type CheckinChange = Change<CheckinCursor, CheckinWrite>
 
 /** The vendor advises requesting some seconds more than needed. */
 const OVERLAP_SECONDS = 10
+/** One page, and the empty one behind it. */
+const CALLS_FOR_NEWS = 2
 
 export const beginCheckins = (stored: Partial<CheckinCursor>): CheckinCursor => ({
   ...TOP,
@@ -61,6 +64,15 @@ export function nextCheckins(state: CheckinState, endpoints: FoursquareEndpoints
   if (cursor.isAtEnd !== true) return walking(state, endpoints)
   if (!isMissed(state)) return { kind: 'done', isEmpty: state.total === 0 }
   return { kind: 'change', change: { cursor: { ...cursor, ...TOP, before: undefined, walk: 'number', isAtEnd: false } } }
+}
+
+/** About how many pages are left, with the empty one at the end; undefined before the vendor has told how many check-ins there are. */
+export function checkinCallsLeft({ cursor, since, total }: Course<CheckinCursor>): number | undefined {
+  if (since !== undefined) return CALLS_FOR_NEWS
+  if (total === undefined) return undefined
+  const pages = Math.ceil(total / FOURSQUARE_LIMIT_MAX)
+  if (cursor.walk === 'number') return Math.max(1, pages - cursor.page + 1)
+  return Math.ceil(Math.max(0, total - cursor.checkins_imported) / FOURSQUARE_LIMIT_MAX) + 1
 }
 
 /** Whether the vendor counts more than came: then the list is read once more, by number. */

@@ -17,7 +17,7 @@ import {
   value,
 } from '../../test/steps.ts'
 import type { Answer } from './answers.ts'
-import { beginGarmin, nextGarmin, type GarminCursor, type GarminRows } from './garmin-steps.ts'
+import { beginGarmin, garminCallsLeft, nextGarmin, type GarminCursor, type GarminRows } from './garmin-steps.ts'
 import type { State } from './steps.ts'
 
 const endpoints = endpointsOf('garmin')
@@ -249,4 +249,15 @@ describe('the pushes', () => {
     const reason = 'Garmin says that it has sent this history before, and it sends nothing twice'
     assert.deepEqual([change.problems, change.ending], [[{ externalId: 'history', reason }], undefined])
   })
+})
+
+describe('about how many requests are left', () => {
+  const range: Owed = { type: 'sleeps', from: NOON - 60 * DAY, to: NOON }
+  const rows: [name: string, cursor: Partial<GarminCursor>, calls: number][] = [
+    ['one for thirty days', { owed: [range] }, 2],
+    ['of two short ones together', { owed: TYPES.slice(0, 2).map(type => ({ type, from: NOON - 15 * DAY, to: NOON })) }, 1],
+    ['as often as the beginning of a history can be halved', { owed: [{ ...range, spanSeconds: 16 * 3600 }] }, 4],
+    ['none while Garmin is sending', { owed: [range], phase: 'push' }, 0],
+  ]
+  for (const [name, cursor, calls] of rows) test(name, () => assert.equal(garminCallsLeft(stateOf({ cursor })), calls))
 })

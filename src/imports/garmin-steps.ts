@@ -4,7 +4,18 @@
 import { MINUTE_MS } from '../kernel/durations.ts'
 import { GARMIN_BACKFILL_DAYS_MAX, type GarminEndpoints } from '../vendors/vendors.ts'
 import type { Answer } from './answers.ts'
-import { asking, refused, secondsOf, stuck, type BaseCursor, type Change, type Failure, type State, type Step } from './steps.ts'
+import {
+  asking,
+  refused,
+  secondsOf,
+  stuck,
+  type BaseCursor,
+  type Change,
+  type Course,
+  type Failure,
+  type State,
+  type Step,
+} from './steps.ts'
 
 const TYPES = ['activities', 'activityDetails', 'sleeps'] as const
 type GarminType = (typeof TYPES)[number]
@@ -51,7 +62,7 @@ const FULL_SECONDS = 5 * 365 * DAY_SECONDS
 /** As near as the beginning of a history is looked for. */
 const NARROWEST_SECONDS = 3600
 /** After this long without a push, the pushes have ended. */
-const QUIET_MS = 10 * MINUTE_MS
+export const QUIET_MS = 10 * MINUTE_MS
 
 /** The history is not here, and Garmin sends nothing twice. */
 const SENT_BEFORE = {
@@ -93,6 +104,16 @@ export function nextGarmin(state: GarminState, endpoints: GarminEndpoints): Step
   if (cursor.phase === 'ask' || cursor.heard !== rows.listed) return { kind: 'change', change: waits(state) }
   return ended(state)
 }
+
+/**
+ * About how many whole requests are left; of the budget a shorter one takes less. Where the beginning of a history is looked for, by
+ * halves, that is how often it can be halved.
+ */
+export const garminCallsLeft = ({ cursor }: Course<GarminCursor>): number =>
+  cursor.phase === 'push' ? 0 : Math.ceil(cursor.owed.reduce((sum, range) => sum + requestsFor(range), 0))
+
+const requestsFor = ({ from, to, spanSeconds }: OwedRange): number =>
+  spanSeconds === undefined ? (to - from) / RANGE_SECONDS : Math.max(1, Math.log2(spanSeconds / NARROWEST_SECONDS))
 
 /** Of ranges that end together, the first. */
 const newestOf = (owed: readonly OwedRange[]): OwedRange | undefined =>

@@ -1,22 +1,26 @@
 // Which importer fetches a vendor's history, and what it gets for it.
 import type { Activities } from '../activities/activities.ts'
 import type { SleepIngest } from '../sleep/sleep.ts'
-import type {
-  FoursquareEndpoints,
-  GarminEndpoints,
-  OpenVendor,
-  OuraEndpoints,
-  StravaEndpoints,
-  VendorName,
-  WhoopEndpoints,
+import type { CallClass } from '../quota/quota.ts'
+import {
+  GARMIN_BACKFILL_DAYS_MAX,
+  type FoursquareEndpoints,
+  type GarminEndpoints,
+  type OpenVendor,
+  type OuraEndpoints,
+  type StravaEndpoints,
+  type VendorName,
+  type WhoopEndpoints,
 } from '../vendors/vendors.ts'
 import { checkinImport } from './checkin-import.ts'
 import { garminImport } from './garmin-import.ts'
+import { beginCheckins, checkinCallsLeft, type CheckinCursor } from './checkin-steps.ts'
+import { beginGarmin, garminCallsLeft, QUIET_MS, type GarminCursor } from './garmin-steps.ts'
 import { nightImport } from './night-import.ts'
-import { ouraSource, whoopSource } from './night-steps.ts'
+import { beginNights, nightCallsLeft, ouraSource, whoopSource, type NightCursor } from './night-steps.ts'
 import { Run, type Ending, type RunParts } from './run.ts'
 import type { ImportJob } from './job-store.ts'
-import type { BaseCursor, Counter, Importer } from './steps.ts'
+import type { BaseCursor, Counter, Course, Importer } from './steps.ts'
 import { StravaImport } from './strava-import.ts'
 
 interface ImporterParts {
@@ -37,6 +41,14 @@ interface VendorImports {
   readonly isPolled: boolean
   /** Its whole list is read again every week, and when the scopes change. */
   readonly isRelooked: boolean
+  /** The class of the calls that its imports consist of, apart from a few. */
+  readonly callClass: CallClass
+  /** About how many of them are left; undefined while nobody can say. Absent: the rows say it. */
+  readonly callsLeft?: (stored: never, course: Omit<Course<unknown>, 'cursor'>) => number | undefined
+  /** Units that a call takes of a pool, where not one. */
+  readonly units?: Readonly<Record<string, number>>
+  /** How long after its last call an import ends. */
+  readonly endsAfterMs?: number
   readonly run: (endpoints: never, parts: ImporterParts) => (runParts: RunParts, job: ImportJob) => Promise<Ending>
 }
 
@@ -46,8 +58,16 @@ const by =
   (runParts: RunParts, job: ImportJob): Promise<Ending> =>
     new Run(runParts, job, importer(endpoints, parts)).visit()
 
-const ACTIVITIES = { noun: 'activities', counter: 'activities_imported' } as const
-const NIGHTS = { noun: 'nights', counter: 'nights_imported', isPolled: true, isRelooked: false } as const
+const ACTIVITIES = { noun: 'activities', counter: 'activities_imported', callClass: 'backfill' } as const
+const NIGHTS = {
+  noun: 'nights',
+  counter: 'nights_imported',
+  isPolled: true,
+  isRelooked: false,
+  callClass: 'live',
+  callsLeft: (stored: Partial<NightCursor>, course: Omit<Course<unknown>, 'cursor'>) =>
+    nightCallsLeft({ ...course, cursor: beginNights(stored) }),
+} as const
 
 /** By vendor. A new one is added here. */
 export const importers: Readonly<Record<VendorName, VendorImports>> = {
@@ -61,6 +81,9 @@ export const importers: Readonly<Record<VendorName, VendorImports>> = {
     ...ACTIVITIES,
     isPolled: false,
     isRelooked: false,
+    callsLeft: (stored: Partial<GarminCursor>, course) => garminCallsLeft({ ...course, cursor: beginGarmin(stored, course) }),
+    units: { 'backfill-days': GARMIN_BACKFILL_DAYS_MAX },
+    endsAfterMs: QUIET_MS,
     run: by((endpoints: GarminEndpoints, parts) => garminImport({ ...parts, endpoints })),
   },
   oura: { ...NIGHTS, run: by((endpoints: OuraEndpoints, parts) => nightImport(ouraSource(endpoints), parts)) },
@@ -70,6 +93,8 @@ export const importers: Readonly<Record<VendorName, VendorImports>> = {
     counter: 'checkins_imported',
     isPolled: true,
     isRelooked: false,
+    callClass: 'live',
+    callsLeft: (stored: Partial<CheckinCursor>, course) => checkinCallsLeft({ ...course, cursor: beginCheckins(stored) }),
     run: by((endpoints: FoursquareEndpoints, parts) => checkinImport({ ...parts, endpoints })),
   },
 }

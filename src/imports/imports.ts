@@ -3,7 +3,7 @@
 // - rows and cursor commit together: nothing that was stored is requested again, whenever a process is killed;
 // - no request leaves during a pause; a pause ends by itself;
 // - a connection's last sync moves when an import completes, to the import's start.
-import type { Activities, Counts } from '../activities/activities.ts'
+import type { Activities } from '../activities/activities.ts'
 import type { Accounts, AuthorisedOutcome, Connection, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
 import type { CallOptions } from '../calls/calls.ts'
@@ -31,6 +31,7 @@ import { importedBy, importers, runImporter } from './importers.ts'
 import { messageOf } from './messages.ts'
 import { consentWatch } from './consent-watch.ts'
 import { CALLS_PER_POLL, lookEveryMs, Polling } from './polling.ts'
+import { Eta } from './eta.ts'
 import { DetailRefresh } from './refresh.ts'
 import type { Ending } from './run.ts'
 import type { Problem } from './steps.ts'
@@ -106,6 +107,7 @@ export class Imports {
   readonly #parts: ImportsParts
   readonly #store: JobStore
   readonly #refresh: DetailRefresh
+  readonly #eta: Eta
   /** The imports as work. */
   readonly source: Source
   /** How far the minute's recheck has come. */
@@ -118,13 +120,14 @@ export class Imports {
     this.#parts = parts
     this.#store = new JobStore(parts.database)
     this.#refresh = new DetailRefresh(parts)
+    this.#eta = new Eta({ ...parts, store: this.#store, since: sinceOf, cutoff: vendor => this.#cutoff(vendor) })
     this.source = new ImportSource({
       ...parts,
       store: this.#store,
       synced: (tx, { athleteId, vendor }, at) =>
         parts.connections.synced(tx, { athleteId, vendor, at, everyMs: lookEveryMs(vendor, parts.pollMinutes) }),
       visit: (job, claim) => this.#visit(job, claim),
-      owed: (vendor, athleteId) => this.#owed(vendor, athleteId),
+      owed: (vendor, athleteId, callClass) => this.#eta.owed(vendor, athleteId, callClass),
     })
     this.#polling = new Polling({
       ...parts,
@@ -253,7 +256,7 @@ export class Imports {
   async view(job: ImportJob, gates?: readonly Gate[]): Promise<ImportView> {
     const { accounts, activities, clock, work } = this.#parts
     const waits = waitOf(job, gates ?? (await work.closed()))
-    const counts = await this.#counts(job)
+    const counts = await this.#eta.counts(job)
     const zone = (await accounts.timezoneOf(job.athleteId)) ?? (await activities.lastZone(job.athleteId)) ?? 'UTC'
     const told = {
       status: job.status,
@@ -268,31 +271,10 @@ export class Imports {
       job,
       ...waits,
       progress: { listed: counts.listed, detailed: counts.detailed, photos: counts.photosSynced, total: job.total },
-      eta: await this.#eta(job, counts),
+      eta: await this.#eta.of(job, waits),
       message: messageOf(told, zone, clock.now()),
       problems: job.problems,
     }
-  }
-
-  /** Only Strava has details and photos: elsewhere a listed item is complete. */
-  async #counts(job: ImportJob): Promise<Counts> {
-    if (job.vendor === 'strava') return await this.#parts.activities.counts(job.athleteId, job.vendor)
-    const listed = importedBy(job)
-    return { listed, detailed: listed, parked: 0, detailsOwed: 0, photosOwed: 0, photosSynced: 0 }
-  }
-
-  /** When the missing details and photos will be here, taking the other athletes' imports into account. */
-  async #eta(job: ImportJob, counts: Counts): Promise<number | undefined> {
-    if (job.total === undefined || job.status === 'completed' || job.status === 'failed' || job.vendor !== 'strava')
-      return undefined
-    const others = await this.#parts.work.backlog(job.vendor, job.athleteId)
-    const mine = fetchesOwed(counts) + (await this.#parts.goesBefore(job.vendor, job.athleteId))
-    return await this.#parts.quota.forecast(job.vendor, { mine, others, atOnce: await this.#parts.work.atOnce() })
-  }
-
-  async #owed(vendor: VendorName, athleteId: string): Promise<number> {
-    if (vendor !== 'strava') return 0
-    return fetchesOwed(await this.#parts.activities.counts(athleteId, vendor))
   }
 
   async #visit(job: ImportJob, claim: Claim): Promise<Ending> {
@@ -301,7 +283,6 @@ export class Imports {
     const open = vendor(job.vendor)
     const connection = await connections.find(athleteId, job.vendor)
     if (open === undefined || connection === undefined) return goneConnection(job.vendor)
-    const since = job.type === 'full' ? undefined : connection.lastSyncAt?.getTime()
     const run = {
       database,
       clock,
@@ -310,7 +291,7 @@ export class Imports {
       call: <T>(request: VendorRequest<T>, options: CallOptions) => connections.call(connection.id, request, options),
       claim,
       heard: (outcome: AuthorisedOutcome<unknown>) => work.heard(job.vendor, outcome, claim.lane.failures),
-      since: since === undefined ? undefined : since - LOOK_BACK_MS,
+      since: sinceOf(job, connection.lastSyncAt),
       cutoff: () => this.#cutoff(job.vendor),
       onNews: (externalIds: readonly string[]) => onNews(athleteId, job.vendor, externalIds),
     }
@@ -334,12 +315,6 @@ export class Imports {
   }
 }
 
-/** Only a detail tells whether an activity has photos: of those that are still to come, as many as of those that have come. */
-function fetchesOwed({ detailed, detailsOwed, photosOwed, photosSynced }: Counts): number {
-  const withPhotos = detailed === 0 ? 0 : (photosOwed + photosSynced) / detailed
-  return Math.round(detailsOwed * (1 + withPhotos)) + photosOwed
-}
-
 type Wait = Pick<ImportView, 'retryAt' | 'cause' | 'limitedBy'>
 
 /** The later of the import's own time and the gate's, and why. */
@@ -350,6 +325,12 @@ function waitOf(job: ImportJob, gates: readonly Gate[]): Wait {
   const opensAt = gate.opensAt.getTime()
   if ((own.retryAt ?? 0) > opensAt) return own
   return { retryAt: opensAt, cause: gate.cause, limitedBy: limitedBy(gate.pool, gate.window) }
+}
+
+/** How far back an incremental import looks; undefined for a full one. */
+function sinceOf({ type }: ImportJob, lastSyncAt: Date | null | undefined): number | undefined {
+  const at = type === 'full' ? undefined : lastSyncAt?.getTime()
+  return at === undefined ? undefined : at - LOOK_BACK_MS
 }
 
 const covers = (scopes: readonly string[], others: readonly string[]): boolean => others.every(other => scopes.includes(other))

@@ -18,7 +18,15 @@ import {
   UNAVAILABLE,
   value,
 } from '../../test/steps.ts'
-import { beginNights, nextNights, ouraSource, whoopSource, type NightCursor, type NightSource } from './night-steps.ts'
+import {
+  beginNights,
+  nextNights,
+  nightCallsLeft,
+  ouraSource,
+  whoopSource,
+  type NightCursor,
+  type NightSource,
+} from './night-steps.ts'
 import type { State } from './steps.ts'
 
 const oura = ouraSource(endpointsOf('oura'))
@@ -246,4 +254,15 @@ describe('a whole walk', () => {
       }),
     )
   })
+})
+
+describe('about how many calls are left', () => {
+  const rows: [name: string, given: Given, calls: number][] = [
+    ['of two years: 25 ranges', {}, 50],
+    ['of what is kept', { cutoff: NOW - 45 * DAY_MS }, 4],
+    ['of a week that is looked at again', { since: NOW - 7 * DAY_MS }, 2],
+    ['when two ranges are in', { cursor: { newest: NOON, before: NOON + DAY - 60 * DAY } }, 46],
+    ['when everything is in', { cursor: { newest: NOON, before: 0 } }, 0],
+  ]
+  for (const [name, given, calls] of rows) test(name, () => assert.equal(nightCallsLeft(stateOf(given)), calls))
 })

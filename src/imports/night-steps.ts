@@ -12,7 +12,17 @@ import type {
   WhoopEndpoints,
   WhoopSleep,
 } from '../vendors/vendors.ts'
-import { asking, secondsOf, stuck, unreadable, type BaseCursor, type Change, type State, type Step } from './steps.ts'
+import {
+  asking,
+  secondsOf,
+  stuck,
+  unreadable,
+  type BaseCursor,
+  type Change,
+  type Course,
+  type State,
+  type Step,
+} from './steps.ts'
 
 export interface NightCursor extends BaseCursor {
   /** Up to when everything was read, in epoch seconds; undefined before the first range is in. */
@@ -82,8 +92,17 @@ interface Owed {
   readonly ends: Pick<NightCursor, 'newest' | 'before'>
 }
 
+/** Oura has two lists; of WHOOP's one a month of nights and naps takes two pages. */
+const CALLS_PER_RANGE = 2
+
+/** About how many calls are left. */
+export function nightCallsLeft({ cursor, ...course }: Course<NightCursor>): number {
+  const owed = owedRange({ cursor, ...course })
+  return owed === undefined ? 0 : CALLS_PER_RANGE + nightCallsLeft({ cursor: { ...cursor, ...owed.ends }, ...course })
+}
+
 /** First what happened between the start of a failed import that this one goes on from and its own; then downwards. */
-function owedRange({ cursor, startedAt, since, cutoff = 0 }: NightState): Owed | undefined {
+function owedRange({ cursor, startedAt, since, cutoff = 0 }: Course<NightCursor>): Owed | undefined {
   const { newest, before } = cursor
   const until = Math.max(since ?? startedAt - FULL_MS, cutoff)
   if (newest !== undefined && newest < secondsOf(startedAt)) {

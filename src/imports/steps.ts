@@ -38,6 +38,9 @@ export interface State<C, R> {
   readonly title: string
 }
 
+/** What is known of an import without its rows. */
+export type Course<C> = Omit<State<C, unknown>, 'rows'>
+
 export interface Pause {
   readonly ending: 'paused'
   readonly retryAt: number

@@ -4,6 +4,9 @@
 import { DAY_MS } from '../kernel/durations.ts'
 import { loadQueries, type Queryable } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
+import { APP } from './meters.ts'
+import type { CallClass } from './permit.ts'
+import type { MeterState } from './state.ts'
 import { Walk, type CallTimes, type Gait } from './walk.ts'
 
 const sql = loadQueries(new URL('forecast.sql', import.meta.url), {
@@ -17,13 +20,18 @@ export interface Owed {
 }
 
 export interface Backlog {
-  /** Calls that the athlete's backfill still needs. */
+  /** Calls that the athlete's work still needs. */
   readonly mine: number
   /** What the other athletes need who backfill from the same quota. Many groups are made fewer with callsBucket. */
   readonly others?: readonly Owed[]
   readonly paced?: boolean
   /** How long a call takes; measured when not given. */
   readonly callMs?: number
+  /** Whose pools are asked where tokens have their own. */
+  readonly athleteId?: string
+  readonly callClass?: CallClass
+  /** Units that a call takes of a pool, where not one. */
+  readonly units?: Readonly<Record<string, number>> | undefined
   /** How many of this vendor's backfill calls run at the same time, over all processes; as many as athletes when not given. */
   readonly atOnce?: number | undefined
 }
@@ -39,7 +47,12 @@ const KNOWN_BY = 20
 /** Used as long as no call was measured. */
 const UNKNOWN_CALL_MS = 500
 
-export async function callTimes(database: Queryable, vendor: VendorName): Promise<CallTimes & { readonly liveShare: number }> {
+interface MeasuredCalls extends CallTimes {
+  /** Live calls beside each call of backfill. */
+  readonly liveShare: number
+}
+
+export async function callTimes(database: Queryable, vendor: VendorName): Promise<MeasuredCalls> {
   type Row = { mean: number | null; spread: number; live: number; backfill: number }
   const [row] = await database.query<Row>(sql.callTimes({ vendor }))
   const isKnown = row !== undefined && row.backfill >= KNOWN_BY
@@ -50,8 +63,34 @@ export async function callTimes(database: Queryable, vendor: VendorName): Promis
   }
 }
 
+/** By the pools that all athletes share, and by the token's own: whichever takes longer. */
+export function forecastOf(
+  states: readonly MeterState[],
+  { liveShare, ...measured }: MeasuredCalls,
+  backlog: Backlog,
+  now: number,
+): number | undefined {
+  const { mine, others = [], paced = false, callClass, callMs = measured.callMs, atOnce } = backlog
+  const gait = { now, paced, atOnce, ...measured, callMs }
+  const counted = inCalls(states, backlog)
+  const share = callClass === 'live' ? 0 : liveShare
+  const shared = forecast({ ...gait, states: counted.filter(isShared), ...besideLive({ mine, others }, share) })
+  const own = forecast({ ...gait, states: counted.filter(state => !isShared(state)), mine, others: [] })
+  return shared === undefined || own === undefined ? undefined : Math.max(shared, own)
+}
+
+const isShared = ({ meter }: MeterState): boolean => meter.scope === APP
+
+/** In calls instead of units. A live call leaves nothing to others, and does not wait at the edge of a window. */
+const inCalls = (states: readonly MeterState[], { callClass, units = {} }: Backlog): MeterState[] =>
+  states.map(({ meter, allowed, used, ...state }) => {
+    const each = units[meter.pool] ?? 1
+    const asLive = callClass === 'live' ? { spare: 0, guardMs: 0 } : {}
+    return { ...state, meter: { ...meter, ...asLive }, allowed: Math.floor(allowed / each), used: Math.ceil(used / each) }
+  })
+
 /** What all of them need when so many live calls go beside each of theirs. */
-export const besideLive = ({ mine, others }: Pick<Outlook, 'mine' | 'others'>, liveShare: number) => ({
+const besideLive = ({ mine, others }: Pick<Outlook, 'mine' | 'others'>, liveShare: number) => ({
   mine: Math.round(mine * (1 + liveShare)),
   others: others.map(({ owed, athletes }) => ({ owed: Math.round(owed * (1 + liveShare)), athletes })),
 })

@@ -12,10 +12,10 @@ import type { VendorName } from '../vendors/vendors.ts'
 import { LedgerBudget } from './budget-ledger.ts'
 import { RedisBudget } from './budget-redis.ts'
 import type { Budget, Ticket } from './budget.ts'
-import { besideLive, callTimes, forecast, type Backlog } from './forecast.ts'
+import { callTimes, forecastOf, type Backlog } from './forecast.ts'
 import { UNDER_WAY_MS, type QuotaSettings } from './meters.ts'
 import { Overview, type QuotaGauge, type VendorState, type VendorUsage } from './overview.ts'
-import { paceOf, sharedPools } from './pace.ts'
+import { paceOf } from './pace.ts'
 import type { Permit, PermitAnswer, PermitNeed, Spent } from './permit.ts'
 import { Limiter } from './limiter.ts'
 import { statesOf } from './state.ts'
@@ -84,14 +84,12 @@ export class Quota {
     return { ...answer, resetAt: Math.max(answer.resetAt, this.#clock.now() + soonMs(this.#clock)) }
   }
 
-  /** When the athlete's backfill will be done, if nothing changes; undefined where that is more than a year away. */
-  async forecast(vendor: VendorName, { mine, others = [], paced = false, callMs, atOnce }: Backlog): Promise<number | undefined> {
+  /** When the athlete's work will be done, if nothing changes; undefined where that is more than a year away. */
+  async forecast(vendor: VendorName, backlog: Backlog): Promise<number | undefined> {
     const { database, ledger, settings } = this.#seen
     const measured = await callTimes(database, vendor)
-    const states = sharedPools(await statesOf(vendor, undefined, ledger, settings))
-    const times = { spreadMs: measured.spreadMs, callMs: callMs ?? measured.callMs }
-    const backlog = besideLive({ mine, others }, measured.liveShare)
-    return forecast({ states, now: this.#clock.now(), ...backlog, paced, atOnce, ...times })
+    const states = await statesOf(vendor, backlog.athleteId, ledger, settings)
+    return forecastOf(states, measured, backlog, this.#clock.now())
   }
 
   /** How long paced work waits from the start of one call to the start of the next. */
