@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { register } from 'prom-client'
 import { SystemClock } from '../kernel/clock.ts'
 import { openMetrics, type GaugeSample } from './metrics.ts'
@@ -37,6 +38,25 @@ test('rooms are asked for their gauges at every scrape', async () => {
   const text = await metrics.text()
   assert.match(text, /^# TYPE paceline_jobs gauge\npaceline_jobs\{status="queued"\} 5$/m)
   assert.match(text, /^paceline_gate_sessions 2$/m)
+})
+
+test('a room that takes long is asked once by all who scrape at a time, and not again soon; one that failed is', async () => {
+  const metrics = open()
+  let [slow, failing] = [0, 0]
+  metrics.collect('slow', async () => {
+    slow++
+    // Figures that take a fifth of a second stand for twenty.
+    await sleep(200)
+    return [sample('queued', slow)]
+  })
+  metrics.collect('failing', async () => {
+    failing++
+    await sleep(200)
+    throw new Error('the database is away')
+  })
+  await Promise.all([metrics.text(), metrics.text()])
+  assert.match(await metrics.text(), /^paceline_jobs\{status="queued"\} 1$/m)
+  assert.deepEqual([slow, failing], [1, 2])
 })
 
 test('a room that fails, in whatever way, is left out and counted, and the others are told', async () => {

@@ -22,7 +22,6 @@ const sql = loadQueries(new URL('lanes.sql', import.meta.url), {
   abandon: [],
   outlook: ['vendor', 'now', 'since', 'presentSince', 'failuresMax'],
   busy: ['vendor'],
-  backlog: ['vendor', 'class', 'athleteId'],
 })
 
 /** Whose work, and of which class. */
@@ -142,10 +141,6 @@ export class Lanes {
   async busy(vendor: VendorName): Promise<string[]> {
     const rows = await this.#parts.database.query<{ athleteId: string }>(sql.busy({ vendor }))
     return rows.map(({ athleteId }) => athleteId)
-  }
-
-  async backlog({ vendor, callClass, athleteId }: LaneOf): Promise<{ readonly owed: number; readonly athletes: number }[]> {
-    return await this.#parts.database.query(sql.backlog({ vendor, class: callClass, athleteId }))
   }
 
   #key({ vendor, athleteId, callClass, epoch }: Lane) {

@@ -7,8 +7,9 @@ import type { Database, Queryable } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { service, type Service } from '../kernel/service.ts'
-import type { CallClass } from '../quota/quota.ts'
+import type { CallClass, Owed } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
+import { Backlog } from './backlog.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { Gates, type Gate } from './gates.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -42,6 +43,7 @@ export class Work {
   readonly #gates: Gates
   readonly #breaker: CircuitBreaker
   readonly #heartbeat: Heartbeat
+  readonly #backlog: Backlog
 
   constructor(parts: WorkParts) {
     this.#parts = parts
@@ -49,6 +51,7 @@ export class Work {
     this.#lanes = new Lanes({ ...parts, owner: this.#owner })
     this.#gates = new Gates(parts)
     this.#breaker = new CircuitBreaker(parts)
+    this.#backlog = new Backlog(parts)
     this.#heartbeat = new Heartbeat({ ...parts, id: this.#owner })
   }
 
@@ -98,8 +101,8 @@ export class Work {
   }
 
   /** How many calls of a class the other athletes' work still needs, and how many athletes need so many. */
-  async backlog(lane: LaneOf): Promise<{ readonly owed: number; readonly athletes: number }[]> {
-    return await this.#lanes.backlog(lane)
+  async backlog(lane: LaneOf): Promise<Owed[]> {
+    return await this.#backlog.besides(lane)
   }
 
   /** How many lanes of a vendor all processes together serve at a time. */

@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
+import { callsBucket } from '../../src/quota/quota.ts'
 import type { Lane } from '../../src/work/lanes.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { runs } from '../runs.ts'
@@ -169,6 +170,30 @@ export function workContract(name: string, open: () => Promise<Database>): void 
       assert.deepEqual([other.isCrowded, await crowded(alone)], [true, true])
       await the.lanes.finish(other, { ready: false })
       assert.equal(await crowded(alone), false)
+    })
+
+    test('what the others owe is told in buckets, without one’s own, and added up once in five seconds', async () => {
+      const the = await fixture()
+      const athletes = await the.ready(4)
+      const owing = async (owed: readonly (number | null)[]): Promise<void> => {
+        for (const [index, athleteId] of athletes.entries())
+          await the.database.query('update work_lane set owed = $1 where athlete_id = $2', [owed[index], athleteId])
+      }
+      await owing([7, 1_234, 7, null])
+      const work = the.work()
+      const besides = (at: number) => work.backlog({ vendor: 'strava', callClass: 'backfill', athleteId: athletes[at] ?? '' })
+      const bucket = callsBucket(1_234)
+      const both = [
+        { owed: 7, athletes: 2 },
+        { owed: bucket, athletes: 1 },
+      ]
+      assert.deepEqual(await besides(3), both)
+      assert.deepEqual(await besides(1), [both[0], { owed: bucket, athletes: 0 }])
+      await owing([7, 1_234, 7, 7])
+      await the.pass(4_000)
+      assert.deepEqual((await besides(1))[0], both[0])
+      await the.pass(1_000)
+      assert.deepEqual((await besides(1))[0], { owed: 7, athletes: 3 })
     })
 
     test('a reminder finds only those whom no lane knows', async () => {
