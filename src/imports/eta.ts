@@ -64,13 +64,12 @@ export class Eta {
 
   async #callsLeft(job: ImportJob): Promise<number | undefined> {
     const { clock, connections, goesBefore, cutoff, since } = this.#parts
-    const { callsLeft } = importers[job.vendor]
-    if (callsLeft === undefined) {
+    if (job.vendor === 'strava') {
       if (job.total === undefined) return undefined
       return fetchesOwed(await this.counts(job)) + (await goesBefore(job.vendor, job.athleteId))
     }
     const connection = job.type === 'full' ? undefined : await connections.find(job.athleteId, job.vendor)
-    return callsLeft(job.cursor as never, {
+    return importers[job.vendor].callsLeft?.(job.cursor as never, {
       now: clock.now(),
       startedAt: job.startedAt?.getTime() ?? clock.now(),
       since: since(job, connection?.lastSyncAt),

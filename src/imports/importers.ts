@@ -43,7 +43,7 @@ interface VendorImports {
   readonly isRelooked: boolean
   /** The class of the calls that its imports consist of, apart from a few. */
   readonly callClass: CallClass
-  /** About how many of them are left; undefined while nobody can say. Absent: the rows say it. */
+  /** About how many of them are left, by its cursor; undefined while nobody can say. Strava's are counted in the rows. */
   readonly callsLeft?: (stored: never, course: Omit<Course<unknown>, 'cursor'>) => number | undefined
   /** Units that a call takes of a pool, where not one. */
   readonly units?: Readonly<Record<string, number>>

@@ -38,7 +38,7 @@ describe('the demo', () => {
       ready = await json(answer)
       return answer.ok
     })
-    assert.deepEqual(ready, { status: 'ready', parts: ['database', 'worker'] })
+    assert.deepEqual(ready, { status: 'ready', parts: ['database', 'worker', 'strava'] })
     assert.equal((await json(await fetch(`${server.url}/healthz`)))['demo'], true)
     assert.match(await (await fetch(server.url)).text(), /Demo/)
     assert.match(server.output(), /This is the demo: a sample athlete, time × 60, data in \S+\.paceline\/demo\. The link above/)

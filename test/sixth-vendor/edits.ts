@@ -60,7 +60,7 @@ const rows: readonly Edit[] = [
 ]
 
 const importer: readonly Edit[] = [
-  after(IMPORTERS, '  GarminEndpoints,', '  MilepostEndpoints,'),
+  after(IMPORTERS, '  type GarminEndpoints,', '  type MilepostEndpoints,'),
   after(IMPORTERS, "import { garminImport } from './garmin-import.ts'", "import { milepostImport } from './milepost-import.ts'"),
   after(
     IMPORTERS,
@@ -69,6 +69,7 @@ const importer: readonly Edit[] = [
     '    ...ACTIVITIES,',
     '    isPolled: true,',
     '    isRelooked: false,',
+    "    callClass: 'live',",
     '    run: by((endpoints: MilepostEndpoints, parts) => milepostImport({ ...parts, endpoints })),',
     '  },',
   ),
