@@ -4,13 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { PGlite, types, type PGliteInterface, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
+import { PGlite, types, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
 import { types as serverTypes } from 'pg'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { Slots } from '../kernel/slots.ts'
-import { asQuery, CHANNEL, guarded, type Database, type Listener, type Queryable, type Row } from './database.ts'
+import { CHANNEL, guarded, type Database, type Listener, type Queryable, type Row } from './database.ts'
 import { syncedStart, syncFolder, syncToDisk } from './disk-sync.ts'
 import { lockFolder, type FolderLock } from './folder-lock.ts'
+import { PreparedStatements } from './prepared-statements.ts'
 import type { Query } from './queries.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 
@@ -75,7 +76,8 @@ async function synced(pglite: PGlite, dataDir: string): Promise<() => number> {
 
 export class PgliteDatabase implements Database {
   readonly kind = 'pglite'
-  readonly #pglite: PGliteInterface
+  readonly #pglite: PGlite
+  readonly #statements: PreparedStatements
   readonly #guard = new TransactionGuard()
   readonly #lock: FolderLock | undefined
   readonly #turns = new Slots(1)
@@ -83,26 +85,28 @@ export class PgliteDatabase implements Database {
   /** How many times the store was synced to the disk; undefined where it never is. */
   readonly syncs: (() => number) | undefined
 
-  constructor(pglite: PGliteInterface, lock?: FolderLock, syncs?: () => number) {
+  constructor(pglite: PGlite, lock?: FolderLock, syncs?: () => number) {
     this.#pglite = pglite
+    this.#statements = new PreparedStatements(pglite)
     this.#lock = lock
     this.syncs = syncs
   }
 
   async query<T = Row>(query: string | Query, values?: readonly unknown[]): Promise<T[]> {
-    return await this.#alone(() => run(this.#pglite, asQuery(query, values)))
+    return await this.#alone(() => run(this.#pglite, this.#statements, query, values))
   }
 
   async script(text: string): Promise<Row[]> {
+    this.#statements.forget()
     return await this.#alone(() => scriptAlone(this.#pglite, text))
   }
 
   async notify(channel: string, payload: string): Promise<void> {
-    await this.query('select pg_notify($1, $2)', [channel, payload])
+    await this.query(notifying(channel, payload))
   }
 
   async transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
-    return await this.#alone(() => this.#guard.enter(() => this.#pglite.transaction(tx => work(queryable(tx)))))
+    return await this.#alone(() => this.#guard.enter(() => this.#pglite.transaction(tx => work(queryable(tx, this.#statements)))))
   }
 
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
@@ -136,13 +140,22 @@ export class PgliteDatabase implements Database {
   }
 }
 
-type Handle = Pick<PGliteInterface, 'query' | 'exec'> | Pick<PgliteTransaction, 'query' | 'exec'>
+const notifying = (channel: string, payload: string): Query => ({ text: 'select pg_notify($1, $2)', values: [channel, payload] })
+
+type Handle = Pick<PGlite, 'query' | 'exec'> | Pick<PgliteTransaction, 'query' | 'exec'>
 
 // PGlite answers without ever yielding to the event loop: 2,000 awaited selects stalled the process for a second. One turn
 // after each call keeps a stall to a query's own time, and costs nothing measurable.
-async function run<T>(handle: Handle, { text, values }: Query): Promise<T[]> {
+// A room's own statement is prepared; a text that somebody made up may never come again.
+async function run<T>(
+  handle: Handle,
+  statements: PreparedStatements,
+  query: string | Query,
+  values: readonly unknown[] = [],
+): Promise<T[]> {
   try {
-    return (await handle.query<T>(text, [...values])).rows
+    if (typeof query === 'string') return (await handle.query<T>(query, [...values])).rows
+    return await statements.run<T>(query)
   } finally {
     await nextTurn()
   }
@@ -156,7 +169,7 @@ async function script(handle: Handle, text: string): Promise<Row[]> {
   }
 }
 
-async function scriptAlone(pglite: PGliteInterface, text: string): Promise<Row[]> {
+async function scriptAlone(pglite: PGlite, text: string): Promise<Row[]> {
   try {
     return await script(pglite, text)
   } catch (error) {
@@ -166,12 +179,15 @@ async function scriptAlone(pglite: PGliteInterface, text: string): Promise<Row[]
   }
 }
 
-function queryable(tx: PgliteTransaction): Queryable {
+function queryable(tx: PgliteTransaction, statements: PreparedStatements): Queryable {
   return {
-    query: async (query, values) => await run(tx, asQuery(query, values)),
-    script: async text => await script(tx, text),
+    query: async (query, values) => await run(tx, statements, query, values),
+    script: async text => {
+      statements.forget()
+      return await script(tx, text)
+    },
     notify: async (channel, payload) => {
-      await run(tx, { text: 'select pg_notify($1, $2)', values: [channel, payload] })
+      await run(tx, statements, notifying(channel, payload))
     },
   }
 }
