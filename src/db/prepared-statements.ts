@@ -58,8 +58,8 @@ export class PreparedStatements {
 
   #textOf(value: unknown, type: number): string | null {
     if (value === null || value === undefined) return null
-    const serializer = this.#pglite.serializers[type]
-    return serializer ? serializer(value) : String(value as string | number | bigint | boolean)
+    const serializer = this.#pglite.serializers[type] ?? String
+    return serializer(value)
   }
 
   /** Nobody else's messages come between. The store's files are written through, so there is nothing to sync afterwards. */
