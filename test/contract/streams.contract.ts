@@ -56,7 +56,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         assert.equal(outcome, 'refused')
         assert.deepEqual(await the.row(before.id), before)
         const answer = await process.streams.fetchOnDemand(the.athleteId, before.id, { waitMs: 0 })
-        assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'rate_limited' })
+        assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'rate_limited', cause: 'limit' })
       })
       assert.equal(the.asked.length, 0)
     })
@@ -86,7 +86,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         assert.deepEqual(await process.streams.fetchLive(before.id), { outcome: 'refused', refusal: undefined })
         assert.deepEqual(await the.row(before.id), before)
         const answer = await process.streams.fetchOnDemand(the.athleteId, before.id, { waitMs: 1_000 })
-        assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'budget_unavailable' })
+        assert.partialDeepStrictEqual(answer, { status: 'pending', reason: 'budget_unavailable', cause: 'budget' })
         budget.away = false
         assert.equal((await process.streams.fetchLive(before.id)).outcome, 'success')
       })

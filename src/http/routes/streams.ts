@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { streamStatuses } from '../../activities/activities.ts'
 import { PacelineError } from '../../kernel/errors.ts'
 import { REASONS, type StreamsAnswer } from '../../streams/streams.ts'
+import { GATE_CAUSES } from '../../work/work.ts'
 import { count, errorAnswer, id, idInPath, instant, text } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 import { sendJson } from '../compressed.ts'
@@ -25,6 +26,7 @@ const streamsAnswer = z.object({
   fetched_at: instant.nullable(),
   reason: z.enum(REASONS).optional().describe('Why there are no streams, or not yet'),
   retry_at: instant.optional().describe('When Paceline tries again by itself'),
+  cause: z.enum(GATE_CAUSES).optional().describe('What it waits for until then'),
 })
 
 export function streamRoutes(app: App, parts: HttpParts): void {
