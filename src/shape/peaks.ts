@@ -46,12 +46,22 @@ export function findPeaks(
   const noise = noiseOf(series, fine)
   const plateaus = clearPlateaus(fine, Math.max(leastStep, noiseTimes * noise), SHORTEST_PLATEAU)
   const sums = prefixSums(series)
-  const peaks = plateaus
-    .map((_, index) => peakAt(plateaus, index))
-    .filter(peak => peak !== undefined)
-    .map(peak => refined(series, sums, peak))
-    .filter(peak => hasSteepFlanks(sums, peak, steepShare))
+  const found = plateaus.map((_, index) => peakAt(plateaus, index)).filter(peak => peak !== undefined)
+  const peaks = apart(
+    found,
+    found.map(peak => refined(series, sums, peak)),
+  ).filter(peak => hasSteepFlanks(sums, peak, steepShare))
   return { peaks, plateaus, noise }
+}
+
+/** Peaks do not overlap: edges that passed those of a neighbour go back to where they were found. */
+function apart(found: readonly Peak[], moved: readonly Peak[]): Peak[] {
+  const isCrossed = (left: number): boolean => (moved[left]?.to ?? -Infinity) > (moved[left + 1]?.from ?? Infinity)
+  return found.map((before, index) => {
+    const peak = moved[index] ?? before
+    const [from, to] = [isCrossed(index - 1) ? before.from : peak.from, isCrossed(index) ? before.to : peak.to]
+    return from < to ? { ...peak, from, to } : before
+  })
 }
 
 function peakAt(plateaus: readonly Plateau[], index: number): Peak | undefined {
