@@ -1,6 +1,6 @@
 // The imports as work: serves the import of an athlete's history that is next, one call or a short burst, and moves its row by how that
 // ended. What all athletes wait for (no permit, a vendor that fails) is the gate's; only what concerns this import alone pauses it here.
-import type { Queryable } from '../db/db.ts'
+import type { Database, Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { MINUTE_MS } from '../kernel/durations.ts'
@@ -12,6 +12,7 @@ import type { Ending } from './run.ts'
 import type { Pause } from './steps.ts'
 
 interface ImportSourceParts {
+  readonly database: Database
   readonly store: JobStore
   readonly clock: Clock
   /** Records that the history is complete up to `at`, in the transaction that completes the import. */
@@ -53,7 +54,7 @@ export class ImportSource implements Source {
       return await this.#ended(job, claim, await visit(job, claim))
     } catch (error) {
       if (claim.signal.aborted || error instanceof PacelineError) {
-        await store.release(job, clock.now())
+        await this.#move(claim, tx => store.release(tx, job, clock.now()))
         throw error
       }
       tell('paceline:fault', { where: 'imports', error })
@@ -70,34 +71,45 @@ export class ImportSource implements Source {
 
   async #ended(job: ImportJob, claim: Claim, ending: Ending): Promise<Served> {
     const { store, clock } = this.#parts
-    if (ending.ending === 'paused') return await this.#paused(job, ending)
+    if (ending.ending === 'paused') return await this.#paused(job, claim, ending)
     if (ending.ending === 'other_class') {
-      await store.await(job, ending.callClass, clock.now())
+      const { callClass } = ending
+      if (job.callClass !== callClass) await this.#move(claim, tx => store.await(tx, job, callClass, clock.now()))
       return { outcome: 'other_class' }
     }
-    if (ending.ending === 'failed') await store.fail(job, ending, clock.now())
-    if (ending.ending === 'completed') await this.#complete(job, ending)
+    if (ending.ending === 'failed') await this.#move(claim, tx => store.fail(tx, job, ending, clock.now()))
+    if (ending.ending === 'completed') await this.#move(claim, tx => this.#complete(tx, job, ending))
     // Another import of this history may have waited for this one; after a call its turn comes again.
     if (ending.ending !== 'lost' && claim.calls === 0) return await this.serve(claim)
     return SERVED
   }
 
-  async #paused(job: ImportJob, pause: Pause): Promise<Served> {
+  /** In a transaction that the lane's claim fences: a worker that lost its lane moves nothing. */
+  async #move(claim: Claim, move: (tx: Queryable) => Promise<unknown>): Promise<void> {
+    await this.#parts.database.transaction(async tx => {
+      if (await claim.keep(tx)) await move(tx)
+    })
+  }
+
+  async #paused(job: ImportJob, claim: Claim, pause: Pause): Promise<Served> {
     const { store, clock } = this.#parts
     // The circuit breaker is open: the gate says so.
     if (pause.cause === 'inactive') return SERVED
     if (pause.cause === 'budget' || (pause.refusal && isShared(job.vendor, pause.refusal.pool)))
       return { outcome: 'refused', refusal: pause.refusal }
-    await store.pause(job, pause, clock.now())
+    await this.#move(claim, tx => store.pause(tx, job, pause, clock.now()))
     return { outcome: 'idle', dueAt: pause.retryAt }
   }
 
-  async #complete(job: ImportJob, { syncedAt, lookAgainAt }: Extract<Ending, { ending: 'completed' }>): Promise<void> {
+  async #complete(
+    tx: Queryable,
+    job: ImportJob,
+    { syncedAt, lookAgainAt }: Extract<Ending, { ending: 'completed' }>,
+  ): Promise<void> {
     const { store, clock, synced } = this.#parts
-    await store.complete(job, clock.now(), async tx => {
-      if (syncedAt !== undefined) await synced(tx, job, syncedAt)
-      if (lookAgainAt !== undefined) await store.scheduleFull(tx, job, lookAgainAt)
-    })
+    if (!(await store.complete(tx, job, clock.now()))) return
+    if (syncedAt !== undefined) await synced(tx, job, syncedAt)
+    if (lookAgainAt !== undefined) await store.scheduleFull(tx, job, lookAgainAt)
   }
 }
 

@@ -25,7 +25,15 @@ import {
 import type { Claim, Gate, Source, Work } from '../work/work.ts'
 import { importLifecycle, importStatuses, type ImportStatus } from './job-lifecycle.ts'
 import { ImportSource } from './import-source.ts'
-import { JobStore, limitedBy, type ImportJob, type ImportType, type LimitedBy, type PauseCause } from './job-store.ts'
+import {
+  JobStore,
+  limitedBy,
+  type ImportJob,
+  type ImportType,
+  type LimitedBy,
+  type PauseCause,
+  type Waiting,
+} from './job-store.ts'
 import { storePushed } from './garmin-push.ts'
 import { importedBy, importers, runImporter } from './importers.ts'
 import { messageOf } from './messages.ts'
@@ -215,8 +223,10 @@ export class Imports {
   async #recheck(): Promise<void> {
     const { clock, work } = this.#parts
     const some = await this.#store.waiting(this.#rechecked, RECHECKED, clock.now())
-    for (const [vendor, jobs] of Map.groupBy(some, job => job.vendor))
-      await work.remind(vendor, 'live', [...new Set(jobs.map(({ athleteId }) => athleteId))])
+    for (const those of Map.groupBy(some, ({ vendor, callClass }) => `${vendor} ${callClass}`).values()) {
+      const [{ vendor, callClass }] = those as [Waiting, ...Waiting[]]
+      await work.remind(vendor, callClass, [...new Set(those.map(({ athleteId }) => athleteId))])
+    }
     this.#rechecked = some.length < RECHECKED ? FIRST_ID : (some.at(-1)?.id ?? FIRST_ID)
   }
 
@@ -258,8 +268,9 @@ export class Imports {
     const waits = waitOf(job, gates ?? (await work.closed()))
     const counts = await this.#eta.counts(job)
     const zone = (await accounts.timezoneOf(job.athleteId)) ?? (await activities.lastZone(job.athleteId)) ?? 'UTC'
+    const status = statusOf(job, waits)
     const told = {
-      status: job.status,
+      status,
       imported: importedBy(job),
       total: job.total,
       ...waits,
@@ -268,7 +279,7 @@ export class Imports {
       title: vendors[job.vendor].facts.title,
     }
     return {
-      job,
+      job: { ...job, status },
       ...waits,
       progress: { listed: counts.listed, detailed: counts.detailed, photos: counts.photosSynced, total: job.total },
       eta: await this.#eta.of(job, waits),
@@ -317,9 +328,18 @@ export class Imports {
 
 type Wait = Pick<ImportView, 'retryAt' | 'cause' | 'limitedBy'>
 
+const NO_WAIT: Wait = { retryAt: undefined, cause: undefined, limitedBy: undefined }
+
+/** Of many that a gate holds up, few were being served when it closed, and few go on at once when it opens; for all the gate tells. */
+function statusOf({ status, isGated }: ImportJob, { retryAt }: Wait): ImportStatus {
+  if (importLifecycle.states[status].final === true) return status
+  if (retryAt !== undefined) return 'rate_limited'
+  return isGated ? 'queued' : status
+}
+
 /** The later of the import's own time and the gate's, and why. */
 function waitOf(job: ImportJob, gates: readonly Gate[]): Wait {
-  const own = { retryAt: job.retryAfter?.getTime(), cause: job.pause, limitedBy: job.limitedBy }
+  const own = job.isGated ? NO_WAIT : { retryAt: job.retryAfter?.getTime(), cause: job.pause, limitedBy: job.limitedBy }
   const gate = gates.find(({ vendor, callClass }) => vendor === job.vendor && callClass === job.callClass)
   if (gate === undefined || importLifecycle.states[job.status].final === true) return own
   const opensAt = gate.opensAt.getTime()

@@ -99,7 +99,7 @@ returning id
 
 -- name: waiting
 -- Live imports that could be served now, some at a time in the order of their ids: whose lane was forgotten is found.
-select id, athlete_id as "athleteId", vendor from import_jobs
+select id, athlete_id as "athleteId", vendor, call_class as "callClass" from import_jobs
 where import_is_live(status) and id > $after and (status <> 'rate_limited' or is_gated or retry_after <= $now)
 order by id limit $limit
 

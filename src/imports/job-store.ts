@@ -1,4 +1,4 @@
-// Import jobs as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch.
+// Import jobs as rows. Each verb is a move of the lifecycle; a worker makes it in a transaction that its lane's claim fences.
 import type { DueLook } from '../accounts/accounts.ts'
 import { loadQueries, type Database, type Query, type Queryable } from '../db/db.ts'
 import type { CallClass } from '../quota/quota.ts'
@@ -61,6 +61,8 @@ export interface ImportJob {
   readonly pause: PauseCause | undefined
   /** Where the budget refused. */
   readonly limitedBy: LimitedBy | undefined
+  /** It waits for a gate, which says when it opens. */
+  readonly isGated: boolean
   /** Of the call that it makes next. */
   readonly callClass: CallClass
   readonly error: string | undefined
@@ -83,6 +85,7 @@ interface Row {
   readonly pause: PauseCause | null
   readonly pause_pool: string | null
   readonly pause_window: string | null
+  readonly is_gated: boolean
   readonly call_class: CallClass
   readonly error: string | null
   readonly epoch: number
@@ -102,6 +105,7 @@ const jobOf = (row: Row): ImportJob => ({
   retryAfter: row.retry_after ?? undefined,
   pause: row.pause ?? undefined,
   limitedBy: limitedBy(row.pause_pool, row.pause_window),
+  isGated: row.is_gated,
   callClass: row.call_class,
   error: row.error ?? undefined,
   epoch: row.epoch,
@@ -141,6 +145,9 @@ interface Share {
   readonly vendor: VendorName
   readonly type: ImportType
 }
+
+/** An import that could be served. */
+export interface Waiting extends Wanted, Pick<ImportJob, 'id' | 'callClass'> {}
 
 type ClaimedJob = Pick<ImportJob, 'id' | 'epoch'>
 
@@ -199,13 +206,13 @@ export class JobStore {
   }
 
   /** Its next call is of this class. */
-  async await({ id, epoch }: ClaimedJob, callClass: CallClass, now: number): Promise<void> {
-    await this.#database.query(sql.await({ id, epoch, class: callClass, now: new Date(now) }))
+  async await(tx: Queryable, { id, epoch }: ClaimedJob, callClass: CallClass, now: number): Promise<void> {
+    await tx.query(sql.await({ id, epoch, class: callClass, now: new Date(now) }))
   }
 
-  async pause({ id, epoch }: ClaimedJob, { retryAt, cause, refusal }: Pause, now: number): Promise<boolean> {
+  async pause(tx: Queryable, { id, epoch }: ClaimedJob, { retryAt, cause, refusal }: Pause, now: number): Promise<boolean> {
     const where = { pool: refusal?.pool, window: refusal?.window }
-    return await this.#moved(sql.pause({ id, epoch, retryAt: new Date(retryAt), cause, ...where, now: new Date(now) }))
+    return await moved(tx, sql.pause({ id, epoch, retryAt: new Date(retryAt), cause, ...where, now: new Date(now) }))
   }
 
   /** The gate has closed for those that were being served, except for athletes whose worker is still storing. */
@@ -219,25 +226,25 @@ export class JobStore {
     )
   }
 
-  async release({ id, epoch }: ClaimedJob, now: number): Promise<boolean> {
-    return await this.#moved(sql.release({ id, epoch, now: new Date(now) }))
+  async release(tx: Queryable, { id, epoch }: ClaimedJob, now: number): Promise<boolean> {
+    return await moved(tx, sql.release({ id, epoch, now: new Date(now) }))
   }
 
-  /** Runs `andThen` in the same transaction, unless another worker has the import now. */
-  async complete({ id, epoch }: ClaimedJob, now: number, andThen: (tx: Queryable) => Promise<void>): Promise<void> {
-    await this.#database.transaction(async tx => {
-      const isOurs = (await tx.query(sql.complete({ id, epoch, now: new Date(now) }))).length === 1
-      if (isOurs) await andThen(tx)
-    })
+  async complete(tx: Queryable, { id, epoch }: ClaimedJob, now: number): Promise<boolean> {
+    return await moved(tx, sql.complete({ id, epoch, now: new Date(now) }))
   }
 
-  async fail({ id, epoch }: ClaimedJob, failure: { code: string; sentence: string }, now: number): Promise<boolean> {
-    const { code, sentence } = failure
-    return await this.#moved(sql.fail({ id, epoch, code, sentence, now: new Date(now) }))
+  async fail(
+    tx: Queryable,
+    { id, epoch }: ClaimedJob,
+    { code, sentence }: { code: string; sentence: string },
+    now: number,
+  ): Promise<boolean> {
+    return await moved(tx, sql.fail({ id, epoch, code, sentence, now: new Date(now) }))
   }
 
   /** Some of the imports that could be served now, those with the next ids after `after`. */
-  async waiting(after: string, limit: number, now: number): Promise<(Wanted & { readonly id: string })[]> {
+  async waiting(after: string, limit: number, now: number): Promise<Waiting[]> {
     return await this.#database.query(sql.waiting({ after, limit, now: new Date(now) }))
   }
 
@@ -298,11 +305,9 @@ export class JobStore {
   async #one(query: Query): Promise<ImportJob | undefined> {
     return await one(this.#database, query)
   }
-
-  async #moved(query: Query): Promise<boolean> {
-    return (await this.#database.query(query)).length === 1
-  }
 }
+
+const moved = async (tx: Queryable, query: Query): Promise<boolean> => (await tx.query(query)).length === 1
 
 async function one(tx: Queryable, query: Query): Promise<ImportJob | undefined> {
   const [row] = await tx.query<Row>(query)

@@ -157,9 +157,17 @@ export class Polling {
     return chosen
   }
 
+  /** By the window that allows least in a day. A token's own pool is its athlete's affair. */
   async #msPerCall({ vendor, type }: Kind): Promise<number> {
     const { pools } = await this.#parts.quota.vendorState(vendor)
-    const days = pools.flatMap(({ windows }) => windows.filter(({ window }) => window === 'day'))
-    return DAY_MS / (SHARES[type] * Math.min(...days.map(({ allowed }) => allowed)))
+    const shared = vendors[vendor].facts.pools.filter(({ scope }) => scope === 'app')
+    const perDay = shared.flatMap(({ name, windows }) => {
+      const states = pools.find(({ pool }) => pool === name)?.windows ?? []
+      return windows.map(({ name: window, seconds }) => {
+        const allowed = states.find(state => state.window === window)?.allowed ?? 0
+        return allowed * (DAY_MS / (seconds * 1_000))
+      })
+    })
+    return DAY_MS / (SHARES[type] * Math.min(...perDay))
   }
 }

@@ -1,6 +1,9 @@
 -- name: failed
+-- When an open one is tried again, its probes say; a person who looks in vain puts that off for nobody.
 insert into circuit_breaker as b (vendor, failures, probe_at) values ($vendor, 1, $probeAt)
-on conflict (vendor) do update set failures = b.failures + 1, probe_at = excluded.probe_at;
+on conflict (vendor) do update
+set failures = b.failures + 1, cause = excluded.cause,
+    probe_at = case when b.failures >= $failuresMax then b.probe_at else excluded.probe_at end;
 
 -- name: inactive
 -- Opens at once: one answer says it of all calls.

@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../kernel/durations.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 
 const sql = loadQueries(new URL('circuit-breaker.sql', import.meta.url), {
-  failed: ['vendor', 'probeAt'],
+  failed: ['vendor', 'failuresMax', 'probeAt'],
   inactive: ['vendor', 'failuresMax', 'probeAt'],
   passed: ['vendor'],
   probe: ['vendor', 'failuresMax', 'now', 'nextAt'],
@@ -28,7 +28,7 @@ export class CircuitBreaker {
   }
 
   async failed(vendor: VendorName): Promise<void> {
-    await this.#database.query(sql.failed({ vendor, probeAt: this.#in(PROBE_MS) }))
+    await this.#database.query(sql.failed({ vendor, failuresMax: FAILURES_MAX, probeAt: this.#in(PROBE_MS) }))
   }
 
   /** The vendor has switched the application off. */

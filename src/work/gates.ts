@@ -8,7 +8,8 @@ import { FAILURES_MAX } from './circuit-breaker.ts'
 
 const sql = loadQueries(new URL('gates.sql', import.meta.url), {
   open: ['vendor'],
-  close: ['vendor', 'class', 'cause', 'pool', 'window', 'opensAt'],
+  close: ['vendor', 'class', 'cause', 'pool', 'window', 'opensAt', 'now'],
+  passed: ['vendor', 'class', 'now'],
   closed: ['now', 'failuresMax'],
   pace: ['vendor', 'until', 'now'],
 })
@@ -46,18 +47,29 @@ export class Gates {
   /** `refusal` undefined: the budget does not answer. Gives the time when it opens. */
   async close(vendor: VendorName, callClass: CallClass, refusal: Refusal | undefined): Promise<number> {
     const { cause = 'budget', pool, window, resetAt = this.#clock.now() + BUDGET_AWAY_MS } = refusal ?? {}
-    await this.#database.query(sql.close({ vendor, class: callClass, cause, pool, window, opensAt: new Date(resetAt) }))
+    await this.#database.query(
+      sql.close({ vendor, class: callClass, cause, pool, window, opensAt: new Date(resetAt), now: this.#now() }),
+    )
     return resetAt
+  }
+
+  /** The budget granted what it had refused: nobody waits any longer. */
+  async passed(vendor: VendorName, callClass: CallClass): Promise<void> {
+    await this.#database.query(sql.passed({ vendor, class: callClass, now: this.#now() }))
   }
 
   /** The gates that are closed now, of all vendors. */
   async closed(): Promise<Gate[]> {
-    return await this.#database.query<Gate>(sql.closed({ now: new Date(this.#clock.now()), failuresMax: FAILURES_MAX }))
+    return await this.#database.query<Gate>(sql.closed({ now: this.#now(), failuresMax: FAILURES_MAX }))
   }
 
   /** Whether work that paces itself may make a call now; the next one not before `everyMs`. */
   async pace(vendor: VendorName, everyMs: number): Promise<boolean> {
     const now = this.#clock.now()
     return (await this.#database.query(sql.pace({ vendor, until: new Date(now + everyMs), now: new Date(now) }))).length === 1
+  }
+
+  #now(): Date {
+    return new Date(this.#clock.now())
   }
 }

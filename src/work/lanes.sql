@@ -1,33 +1,37 @@
 -- name: offer
 -- There is work in these lanes from $at on. A lane that is ready already stays as it is; one that a worker has is looked at once more.
+-- In order: two that offer the same lanes would wait for each other.
 insert into work_lane as l (vendor, athlete_id, class, due_at)
 select $vendor, athlete_id, $class, $at from unnest($athleteIds::uuid[]) as athlete_id
+order by athlete_id
 on conflict (vendor, athlete_id, class) do update
 set due_at = least(l.due_at, excluded.due_at), again = l.owner is not null
 where l.owner is not null or (not l.ready and (l.due_at is null or l.due_at > excluded.due_at));
 
 -- name: remind
--- As offer, for those athletes who have no lane that is ready, will be, or is being served: it was forgotten.
+-- As offer, for those athletes whose lane is neither ready, nor will be, nor is being served: it was forgotten.
 insert into work_lane as l (vendor, athlete_id, class, due_at)
 select $vendor, a.athlete_id, $class, $at from unnest($athleteIds::uuid[]) as a (athlete_id)
 where not exists (
   select from work_lane o
-  where o.vendor = $vendor and o.athlete_id = a.athlete_id and (o.ready or o.owner is not null or o.due_at is not null))
+  where o.vendor = $vendor and o.athlete_id = a.athlete_id and o.class = $class and (o.ready or o.owner is not null or o.due_at is not null))
+order by a.athlete_id
 on conflict (vendor, athlete_id, class) do update set due_at = excluded.due_at where l.owner is null and not l.ready
 returning l.athlete_id;
 
 -- name: claim
 -- Takes the lane that was served least, live ones first, and no lane of an athlete who is being served. Work that paces itself has its time,
 -- unless other work would take its share meanwhile. Being answered sooner is no merit: in backfill nobody gets further ahead of one who is
--- being served than $ahead, unless that one hangs for some seconds ($presentUntil: the lease of one who does not).
+-- being served than $ahead, unless that one takes some seconds (those who were claimed after $presentAfter do not).
+-- A gate that is closed for long is passed now and then, so that the budget is asked again ($askedBefore).
 -- While failures are counted, no more calls are under way than the circuit breaker still allows; when it is open, a probe at its time.
 -- isCrowded: others are served, or could be; isHurried: others do not pace themselves.
 with present as materialized (
   select o.class, min(o.served) as served from work_lane o
-  where o.vendor = $vendor and o.owner is not null and o.lease_until > $presentUntil
+  where o.vendor = $vendor and o.owner is not null and o.claimed_at > $presentAfter
   group by o.class
 ), gate as materialized (
-  select g.class, coalesce(b.failures, 0) as failures,
+  select g.class, coalesce(b.failures, 0) as failures, g.opens_at > $now as is_closed,
     case when p.served is null or g.class = 'live' then 9223372036854775807 else p.served + $ahead end as most,
     g.paced_until is null or g.paced_until <= $now
     or exists (select from work_lane o where o.vendor = $vendor and o.class = g.class and not o.paced and o.ready and o.owner is null)
@@ -35,12 +39,12 @@ with present as materialized (
   from work_gate g
   left join present p on p.class = g.class
   left join circuit_breaker b on b.vendor = g.vendor
-  where g.vendor = $vendor and g.class = any ($classes::text[]) and (g.opens_at is null or g.opens_at <= $now)
+  where g.vendor = $vendor and g.class = any ($classes::text[]) and (g.opens_at is null or g.opens_at <= $now or g.asked_at <= $askedBefore)
     and case when b.failures >= $failuresMax then b.probe_at <= $now
       else b.failures is null
         or b.failures + (select count(*) from work_lane o where o.vendor = $vendor and o.owner is not null) < $failuresMax end
 ), next as materialized (
-  select f.class, f.athlete_id, f.served, gate.failures
+  select f.class, f.athlete_id, f.served, gate.failures, gate.is_closed
   from gate
   cross join lateral (
     select * from (
@@ -62,11 +66,12 @@ with present as materialized (
   update work_gate g set pass = next.served from next where g.vendor = $vendor and g.class = next.class and g.pass < next.served
 )
 update work_lane l
-set owner = $owner, lease_until = $leaseUntil, epoch = l.epoch + 1, served = l.served + 1, ready = false, again = false,
-    due_at = null
+set owner = $owner, claimed_at = $now, lease_until = $leaseUntil, epoch = nextval('work_lane_epoch'), served = l.served + 1,
+    ready = false, again = false, due_at = null
 from next
 where l.vendor = $vendor and l.athlete_id = next.athlete_id and l.class = next.class
 returning l.athlete_id as "athleteId", l.class as "callClass", l.epoch, l.owed, next.failures, next.failures >= $failuresMax as "isProbe",
+  coalesce(next.is_closed, false) as "isAskedAgain",
   exists (select from work_lane o where o.vendor = $vendor and o.class = l.class and o.athlete_id <> l.athlete_id
     and o.ready and o.owner is null)
   or exists (select from work_lane o where o.vendor = $vendor and o.class = l.class and o.athlete_id <> l.athlete_id
@@ -92,7 +97,7 @@ returning exists (
 -- counts for those who come late, too.
 with given as (
   update work_lane
-  set owner = null, lease_until = null, ready = $ready or again, due_at = case when $ready or again then null else $dueAt::timestamptz end,
+  set owner = null, claimed_at = null, lease_until = null, ready = $ready or again, due_at = case when $ready or again then null else $dueAt::timestamptz end,
       again = false, paced = $paced, served = served + $more, owed = $owed
   where vendor = $vendor and athlete_id = $athleteId and class = $class and epoch = $epoch and owner = $owner
   returning served
@@ -117,7 +122,7 @@ with due as materialized (
   where g.vendor = $vendor
 )
 update work_lane l
-set ready = true, due_at = null, owner = null, lease_until = null, again = false, epoch = l.epoch + 1,
+set ready = true, due_at = null, owner = null, claimed_at = null, lease_until = null, again = false,
     served = greatest(l.served, start.served)
 from (select * from due union all select * from expired) as d
 left join start on start.class = d.class
@@ -126,8 +131,12 @@ returning 1 as promoted;
 
 -- name: abandon
 -- Only for a process that has the store to itself: whoever had a lane is gone.
-update work_lane set ready = true, due_at = null, owner = null, lease_until = null, again = false, epoch = epoch + 1
+update work_lane set ready = true, due_at = null, owner = null, claimed_at = null, lease_until = null, again = false
 where owner is not null;
+
+-- name: shorten
+-- A lease that was made when time ran faster would last for hours.
+update work_lane set lease_until = $leaseUntil where vendor = $vendor and owner is not null and lease_until > $leaseUntil;
 
 -- name: outlook
 -- When something changes by itself, or has since the look that began at $since: a lane comes due, a lease or a gate ends, one who hangs is not
@@ -137,9 +146,11 @@ select case when n.at is not null then greatest(n.at, $now) end as "nextAt",
 from (select least(
   (select min(due_at) from work_lane where vendor = $vendor and due_at is not null and owner is null),
   (select min(lease_until) from work_lane where vendor = $vendor and owner is not null),
-  (select $since::timestamptz + (min(lease_until) - $presentSince::timestamptz) from work_lane
-    where vendor = $vendor and owner is not null and class = 'backfill' and lease_until > $presentSince),
+  (select min(claimed_at) + ($since::timestamptz - $presentAfter::timestamptz) from work_lane
+    where vendor = $vendor and owner is not null and class = 'backfill' and claimed_at > $presentAfter),
   (select min(opens_at) from work_gate where vendor = $vendor and opens_at > $since),
+  (select min(asked_at) + ($since::timestamptz - $askedBefore::timestamptz) from work_gate
+    where vendor = $vendor and opens_at > $since and asked_at > $askedBefore),
   (select min(paced_until) from work_gate where vendor = $vendor and paced_until > $since),
   (select probe_at from circuit_breaker where vendor = $vendor and failures >= $failuresMax and probe_at > $since)) as at) as n;
 

@@ -1,12 +1,13 @@
 // Lanes as rows: one athlete's work of one class at one vendor. A lane says that there is something to do, not what; the rows of imports
 // and streams say that. Laws:
 // - one worker of all processes has a lane, and nobody has two lanes of one athlete; a dead worker's lane is free when its lease ends;
-// - every claim raises the epoch, and a worker that lost its lane can neither renew it nor give it back;
+// - every claim has an epoch of its own, and a worker that lost its lane can neither renew it nor give it back;
 // - of the lanes that are ready the one served least goes first; who comes late starts where the others are; in backfill nobody is served
 //   more for being answered sooner;
 // - what is offered while a worker has the lane is not lost: the lane is ready again afterwards.
 import { loadQueries, type Database, type Queryable } from '../db/db.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { MINUTE_MS } from '../kernel/durations.ts'
 import { hasCode } from '../kernel/errors.ts'
 import type { CallClass } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
@@ -15,12 +16,13 @@ import { FAILURES_MAX } from './circuit-breaker.ts'
 const sql = loadQueries(new URL('lanes.sql', import.meta.url), {
   offer: ['vendor', 'class', 'at', 'athleteIds'],
   remind: ['vendor', 'class', 'at', 'athleteIds'],
-  claim: ['vendor', 'now', 'classes', 'failuresMax', 'owner', 'leaseUntil', 'presentUntil', 'ahead'],
+  claim: ['vendor', 'now', 'classes', 'failuresMax', 'owner', 'leaseUntil', 'presentAfter', 'ahead', 'askedBefore'],
   renew: ['vendor', 'athleteId', 'class', 'epoch', 'owner', 'leaseUntil', 'more'],
   finish: ['vendor', 'athleteId', 'class', 'epoch', 'owner', 'ready', 'dueAt', 'paced', 'more', 'owed'],
   promote: ['vendor', 'now', 'limit'],
   abandon: [],
-  outlook: ['vendor', 'now', 'since', 'presentSince', 'failuresMax'],
+  shorten: ['vendor', 'leaseUntil'],
+  outlook: ['vendor', 'now', 'since', 'presentAfter', 'askedBefore', 'failuresMax'],
   busy: ['vendor'],
 })
 
@@ -39,6 +41,8 @@ export interface Lane extends LaneOf {
   readonly failures: number
   /** The vendor has failed: this lane is to see whether it is back. */
   readonly isProbe: boolean
+  /** Its gate is closed: this lane is to ask whether the budget still says so. */
+  readonly isAskedAgain: boolean
   /** Others are served, or could be now. */
   readonly isCrowded: boolean
   /** Others do not pace themselves: who did would lose their share. */
@@ -62,14 +66,20 @@ export interface Rest {
   /** Pieces served beside the one that the claim counted; -1 when not even that was. */
   readonly more?: number
   readonly owed?: number | null
+  /** The athlete's other lane was offered: it is there for whoever looks. */
+  readonly hasOffered?: boolean
 }
 
 /** Longer than the pause between two renewals (real time); a dead worker's lane is free when it has passed. */
 const LEASE_MS = 60_000
 const PROMOTED_AT_ONCE = 500
-/** In backfill one waits for another who is being served and is further behind than this; but not for a hanging one (real time). */
+/** In backfill one waits for another who is being served and is further behind than this; but not for one whose call takes long (real time). */
 const AHEAD = 1
-const PRESENT_MS = 10_000
+const PRESENT_MS = 3_000
+
+/** How often a closed gate is tried: limits may have changed. */
+const ASK_AGAIN_MS = 15 * MINUTE_MS
+const askedBefore = (now: number): Date => new Date(now - ASK_AGAIN_MS)
 
 interface LanesParts {
   readonly database: Database
@@ -97,7 +107,13 @@ export class Lanes {
 
   async claim(vendor: VendorName, classes: readonly CallClass[]): Promise<Lane | undefined> {
     const { database, clock, owner } = this.#parts
-    const limits = { failuresMax: FAILURES_MAX, ahead: AHEAD, presentUntil: this.#presentUntil(clock.now()) }
+    const now = clock.now()
+    const limits = {
+      failuresMax: FAILURES_MAX,
+      ahead: AHEAD,
+      presentAfter: this.#presentAfter(now),
+      askedBefore: askedBefore(now),
+    }
     const query = sql.claim({ vendor, classes, owner, now: this.#now(), leaseUntil: this.#leaseUntil(), ...limits })
     try {
       const [row] = await database.query<Omit<Lane, 'vendor'>>(query)
@@ -125,13 +141,23 @@ export class Lanes {
     return (await this.#parts.database.query(sql.promote({ vendor, now: this.#now(), limit: PROMOTED_AT_ONCE }))).length
   }
 
+  /** For one that starts: no lease is longer than those that it makes itself. */
+  async shorten(vendor: VendorName): Promise<void> {
+    await this.#parts.database.query(sql.shorten({ vendor, leaseUntil: this.#leaseUntil() }))
+  }
+
   async abandon(): Promise<void> {
     await this.#parts.database.query(sql.abandon())
   }
 
   /** When something changes by itself, or has since then (infinite: not before somebody offers work), and whether a lane is ready now. */
   async outlook(vendor: VendorName, since = this.#parts.clock.now()): Promise<{ nextAt: number; hasReady: boolean }> {
-    const times = { now: this.#now(), since: new Date(since), presentSince: this.#presentUntil(since) }
+    const times = {
+      now: this.#now(),
+      since: new Date(since),
+      presentAfter: this.#presentAfter(since),
+      askedBefore: askedBefore(since),
+    }
     const query = sql.outlook({ vendor, ...times, failuresMax: FAILURES_MAX })
     const [row] = await this.#parts.database.query<{ nextAt: Date | null; hasReady: boolean }>(query)
     return { nextAt: row?.nextAt?.getTime() ?? Number.POSITIVE_INFINITY, hasReady: row?.hasReady ?? false }
@@ -155,9 +181,9 @@ export class Lanes {
     return this.#after(this.#parts.clock.now(), LEASE_MS)
   }
 
-  /** Leases that end later were taken or renewed shortly before `at`. */
-  #presentUntil(at: number): Date {
-    return this.#after(at, LEASE_MS - PRESENT_MS)
+  /** Those who were claimed later are present at `at`. */
+  #presentAfter(at: number): Date {
+    return this.#after(at, -PRESENT_MS)
   }
 
   #after(at: number, realMs: number): Date {

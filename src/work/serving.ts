@@ -21,11 +21,13 @@ const COUNT_EVERY = 16
 export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
   const { database, clock, lanes, gates, sources } = parts
   let dueAt: number | undefined
+  let hasOffered = false
   for (const source of sources[claim.callClass]) {
     const served = await source.serve(claim)
     if (served.outcome === 'idle') dueAt = earlier(dueAt, served.dueAt)
     else if (served.outcome === 'other_class') {
-      // What goes after it waits too: the other lane offers this one again.
+      // What goes after it goes on meanwhile: the other lane may have nothing more to hand back.
+      hasOffered = true
       const offer = {
         vendor: claim.vendor,
         callClass: otherThan(claim.callClass),
@@ -33,20 +35,17 @@ export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
         at: clock.now(),
       }
       await lanes.offer(database, offer)
-      return { ready: false, dueAt, more: claim.uncounted }
     } else if (served.outcome === 'refused') {
       await gates.close(claim.vendor, claim.callClass, served.refusal)
-      return { ready: true, more: claim.uncounted }
-    } else if (served.outcome === 'paced') return { ready: true, paced: true, more: claim.uncounted }
-    else
-      return {
-        ready: true,
-        paced: served.paced ?? false,
-        more: claim.uncounted,
-        owed: await owedOf(claim, sources[claim.callClass]),
-      }
+      return { ready: true, more: claim.uncounted, hasOffered }
+    } else if (served.outcome === 'paced') return { ready: true, paced: true, more: claim.uncounted, hasOffered }
+    else {
+      if (claim.lane.isAskedAgain) await gates.passed(claim.vendor, claim.callClass)
+      const owed = await owedOf(claim, sources[claim.callClass])
+      return { ready: true, paced: served.paced ?? false, more: claim.uncounted, owed, hasOffered }
+    }
   }
-  return { ready: false, dueAt, more: claim.uncounted, owed: null }
+  return { ready: false, dueAt, more: claim.uncounted, hasOffered, ...(!hasOffered && { owed: null }) }
 }
 
 async function owedOf({ lane, calls, callClass }: Claim, sources: readonly Source[]): Promise<number | null> {

@@ -45,7 +45,7 @@ export class VendorWorker {
   #dispatching: Promise<void> | undefined
   /** Somebody asked for a dispatch while one was under way: what it has seen may be out of date. */
   #isAskedAgain = false
-  #hasGates = false
+  #hasBegun = false
   /** Something was served since the closed gates were last looked at. */
   #hasServed = true
   #isAway = false
@@ -92,8 +92,11 @@ export class VendorWorker {
 
   async #serveAll(): Promise<void> {
     const { lanes, gates } = this.#parts
-    if (!this.#hasGates) await gates.open(this.#vendor)
-    this.#hasGates = true
+    if (!this.#hasBegun) {
+      await gates.open(this.#vendor)
+      await lanes.shorten(this.#vendor)
+    }
+    this.#hasBegun = true
     await lanes.promote(this.#vendor)
     await this.#dispatch()
     await this.#tellClosed()
@@ -154,7 +157,7 @@ export class VendorWorker {
   /** After an ordinary piece the next lane is taken. After everything else, and when there is none, it is looked when something changes. */
   async #goOn(rest: Rest | undefined): Promise<void> {
     try {
-      const isOrdinary = rest?.ready === true && rest.paced !== true && rest.more !== -1
+      const isOrdinary = rest?.ready === true && rest.paced !== true && rest.more !== -1 && rest.hasOffered !== true
       if (isOrdinary) await this.#dispatch()
       if (isOrdinary && this.#underWay.size > 0) return
     } catch (error) {
@@ -166,21 +169,21 @@ export class VendorWorker {
   /** Undefined after a fault. */
   async #serve(lane: Lane, giveBack: (() => Promise<void>) | undefined): Promise<Rest | undefined> {
     const { lanes } = this.#parts
-    const claim = new Claim(lanes, lane, this.#stopping)
-    const over = new AbortController()
-    const renewing = this.#renew(lane, over.signal)
+    const [lost, over] = [new AbortController(), new AbortController()]
+    const claim = new Claim(lanes, lane, AbortSignal.any([this.#stopping, lost.signal]))
+    const renewing = this.#renew(lane, { lost, over: over.signal })
     try {
       const rest = await visit(claim, this.#parts)
       await lanes.finish(lane, rest)
-      if (claim.calls === 0) await giveBack?.()
       return rest
     } catch (error) {
-      this.#tell(error)
+      if (!lost.signal.aborted) this.#tell(error)
       await this.#putBack(claim)
       return undefined
     } finally {
       over.abort()
       await renewing
+      if (claim.calls === 0) await this.#quietly(giveBack)
     }
   }
 
@@ -188,21 +191,26 @@ export class VendorWorker {
   async #putBack({ lane, uncounted }: Claim): Promise<void> {
     const { lanes, clock } = this.#parts
     const rest = { ready: this.#stopping.aborted, dueAt: clock.now() + FAULT_MS * clock.speed, more: uncounted }
-    await lanes.finish(lane, rest).catch((error: unknown) => {
-      this.#tell(error)
-    })
+    await this.#quietly(() => lanes.finish(lane, rest))
   }
 
-  /** While a piece takes long, its lane stays ours. */
-  async #renew(lane: Lane, over: AbortSignal): Promise<void> {
+  /** While a piece takes long, its lane stays ours. Where another has it now, the piece is broken off: it could store nothing. */
+  async #renew(lane: Lane, { lost, over }: { readonly lost: AbortController; readonly over: AbortSignal }): Promise<void> {
     const { lanes, database, clock } = this.#parts
     for (;;) {
       await this.#sleep(RENEW_MS * clock.speed, over)
       if (over.aborted) return
-      await lanes.renew(database, lane).catch((error: unknown) => {
-        this.#tell(error)
+      await this.#quietly(async () => {
+        if ((await lanes.renew(database, lane)) === undefined) lost.abort()
       })
     }
+  }
+
+  /** What fails here is put right when the lease ends. */
+  async #quietly(work: (() => Promise<void>) | undefined): Promise<void> {
+    await work?.().catch((error: unknown) => {
+      this.#tell(error)
+    })
   }
 
   async #sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -112,7 +112,7 @@ export function importsContract(name: string, open: () => Promise<Database>): vo
         const claimed = await claim(the.clock.now())
         assert(claimed)
         const dueAt = the.clock.now() + 60_000
-        await store.pause(claimed, { ending: 'paused', retryAt: dueAt, cause: 'push' }, the.clock.now())
+        await store.pause(the.database, claimed, { ending: 'paused', retryAt: dueAt, cause: 'push' }, the.clock.now())
         assert.equal(await claim(dueAt - 1), undefined)
         const claims = await Promise.all([claim(dueAt), claim(dueAt), claim(dueAt)])
         assert.equal(claims.filter(one => one !== undefined).length, 1)

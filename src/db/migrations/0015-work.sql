@@ -1,6 +1,8 @@
 -- Whose work is done next (src/work). A lane is one athlete's work of one class at one vendor; workers take the lane that was served
 -- least. ready: it may be taken now; due_at: it becomes ready then. again: somebody offered work while a worker had it. paced: its next
--- piece was one that paces itself. owed: about how many calls it still needs; null where nobody counted. The epoch is raised by every claim.
+-- piece was one that paces itself. owed: about how many calls it still needs; null where nobody counted. claimed_at: when its owner took it.
+-- Every claim has an epoch of its own, also in a lane that was deleted and made anew.
+create sequence work_lane_epoch;
 create table work_lane (
   vendor text not null,
   athlete_id uuid not null references athlete on delete cascade,
@@ -12,10 +14,11 @@ create table work_lane (
   served bigint not null default 0,
   owed integer,
   owner text,
+  claimed_at timestamptz,
   lease_until timestamptz,
   epoch bigint not null default 0,
   primary key (vendor, athlete_id, class),
-  constraint work_lane_owner_has_lease check ((owner is null) = (lease_until is null))
+  constraint work_lane_owner_has_lease check ((owner is null) = (lease_until is null) and (owner is null) = (claimed_at is null))
 ) with (fillfactor = 70);
 create index work_lane_ready on work_lane (vendor, class, paced, served, athlete_id) where ready and owner is null;
 create index work_lane_due on work_lane (vendor, due_at) where due_at is not null and owner is null;
@@ -24,7 +27,7 @@ create index work_lane_owned on work_lane (vendor, lease_until) where owner is n
 create unique index work_lane_one on work_lane (vendor, athlete_id) where owner is not null;
 
 -- One row for each vendor and class. cause and opens_at: nobody is served before then, and why; pool and window_name where the budget
--- refused. pass: what those who were served last had been served before; who comes late starts there. paced_until: the next call of work
+-- refused. asked_at: when the budget last said so; limits change, so it is asked again from time to time. pass: what those who were served last had been served before; who comes late starts there. paced_until: the next call of work
 -- that paces itself.
 create table work_gate (
   vendor text not null,
@@ -33,10 +36,11 @@ create table work_gate (
   pool text,
   window_name text,
   opens_at timestamptz,
+  asked_at timestamptz,
   pass bigint not null default 0,
   paced_until timestamptz,
   primary key (vendor, class),
-  constraint work_gate_closed_with_cause check ((cause is null) = (opens_at is null))
+  constraint work_gate_closed_with_cause check ((cause is null) = (opens_at is null) and (cause is null) = (asked_at is null))
 );
 
 -- The circuit breaker serves imports and streams alike. inactive: the vendor has switched the application off.
@@ -50,13 +54,18 @@ create table worker_heartbeat (
   seen_at timestamptz not null
 );
 
--- Turns are lanes now, and so is the lock on an athlete's backlog.
+-- Turns are lanes now, and so is the lock on an athlete's backlog. Who had no turn starts at the least of those who had one: at zero they
+-- would be served alone until they had caught up.
 insert into work_lane (vendor, athlete_id, class, due_at)
 select distinct vendor, athlete_id, 'live', min(coalesce(retry_after, '-infinity')) over (partition by vendor, athlete_id)
 from import_jobs where import_is_live(status);
-insert into work_lane (vendor, athlete_id, class, due_at)
-select distinct 'strava', athlete_id, 'backfill', '-infinity'::timestamptz
-from activity where stream_is_waiting(stream_fetch_status) and external_activity_id is not null and provider = 'strava';
+insert into work_lane (vendor, athlete_id, class, due_at, owed)
+select 'strava', athlete_id, 'backfill', '-infinity', count(*)
+from activity where stream_is_waiting(stream_fetch_status) and external_activity_id is not null and provider = 'strava'
+group by athlete_id;
+update work_lane l set served = least.pass
+from (select vendor, min(pass) as pass from quota_turn group by vendor) as least
+where least.vendor = l.vendor and l.class = 'backfill';
 update work_lane l set served = t.pass
 from (select vendor, athlete_id, max(pass) as pass from quota_turn group by vendor, athlete_id) as t
 where t.vendor = l.vendor and t.athlete_id = l.athlete_id and l.class = 'backfill';
