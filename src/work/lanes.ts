@@ -66,8 +66,6 @@ export interface Rest {
   /** Pieces served beside the one that the claim counted; -1 when not even that was. */
   readonly more?: number
   readonly owed?: number | null
-  /** The athlete's other lane was offered: it is there for whoever looks. */
-  readonly hasOffered?: boolean
 }
 
 /** Longer than the pause between two renewals (real time); a dead worker's lane is free when it has passed. */
@@ -75,7 +73,7 @@ const LEASE_MS = 60_000
 const PROMOTED_AT_ONCE = 500
 /** In backfill one waits for another who is being served and is further behind than this; but not for one whose call takes long (real time). */
 const AHEAD = 1
-const PRESENT_MS = 3_000
+const PRESENT_MS = 5_000
 
 /** How often a closed gate is tried: limits may have changed. */
 const ASK_AGAIN_MS = 15 * MINUTE_MS

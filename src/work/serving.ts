@@ -17,35 +17,34 @@ interface ServingParts {
 
 /** What is owed is counted after this many pieces; between two counts it is reckoned. */
 const COUNT_EVERY = 16
+/** How long a lane rests whose next piece is of the other class (real time). */
+const OTHER_CLASS_MS = 10_000
 
 export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
   const { database, clock, lanes, gates, sources } = parts
   let dueAt: number | undefined
-  let hasOffered = false
   for (const source of sources[claim.callClass]) {
     const served = await source.serve(claim)
     if (served.outcome === 'idle') dueAt = earlier(dueAt, served.dueAt)
     else if (served.outcome === 'other_class') {
-      // What goes after it goes on meanwhile: the other lane may have nothing more to hand back.
-      hasOffered = true
-      const offer = {
-        vendor: claim.vendor,
-        callClass: otherThan(claim.callClass),
-        athleteIds: [claim.athleteId],
-        at: clock.now(),
-      }
-      await lanes.offer(database, offer)
+      const now = clock.now()
+      const other = otherThan(claim.callClass)
+      await lanes.offer(database, { vendor: claim.vendor, callClass: other, athleteIds: [claim.athleteId], at: now })
+      // What goes after it waits for it, but not for long: the other lane may have nothing to hand back.
+      const isLast = source === sources[claim.callClass].at(-1)
+      const goesOnAt = isLast ? undefined : now + OTHER_CLASS_MS * clock.speed
+      return { ready: false, dueAt: earlier(dueAt, goesOnAt), more: claim.uncounted }
     } else if (served.outcome === 'refused') {
       await gates.close(claim.vendor, claim.callClass, served.refusal)
-      return { ready: true, more: claim.uncounted, hasOffered }
-    } else if (served.outcome === 'paced') return { ready: true, paced: true, more: claim.uncounted, hasOffered }
+      return { ready: true, more: claim.uncounted }
+    } else if (served.outcome === 'paced') return { ready: true, paced: true, more: claim.uncounted }
     else {
       if (claim.lane.isAskedAgain) await gates.passed(claim.vendor, claim.callClass)
       const owed = await owedOf(claim, sources[claim.callClass])
-      return { ready: true, paced: served.paced ?? false, more: claim.uncounted, owed, hasOffered }
+      return { ready: true, paced: served.paced ?? false, more: claim.uncounted, owed }
     }
   }
-  return { ready: false, dueAt, more: claim.uncounted, hasOffered, ...(!hasOffered && { owed: null }) }
+  return { ready: false, dueAt, more: claim.uncounted, owed: null }
 }
 
 async function owedOf({ lane, calls, callClass }: Claim, sources: readonly Source[]): Promise<number | null> {

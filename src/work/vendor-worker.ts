@@ -157,7 +157,7 @@ export class VendorWorker {
   /** After an ordinary piece the next lane is taken. After everything else, and when there is none, it is looked when something changes. */
   async #goOn(rest: Rest | undefined): Promise<void> {
     try {
-      const isOrdinary = rest?.ready === true && rest.paced !== true && rest.more !== -1 && rest.hasOffered !== true
+      const isOrdinary = rest?.ready === true && rest.paced !== true && rest.more !== -1
       if (isOrdinary) await this.#dispatch()
       if (isOrdinary && this.#underWay.size > 0) return
     } catch (error) {

@@ -89,7 +89,7 @@ export function importsGatedContract(name: string, open: () => Promise<Database>
       const limit = { cause: 'limit', limitedBy: { pool: 'read', window: '15min' } } as const
       await the.gates.close('strava', 'backfill', { cause: 'limit', pool: 'read', window: '15min', resetAt: OPENS_AT })
       // It was not told yet, and no call of it would be made.
-      assert.partialDeepStrictEqual(await shown(imports, served), { status: 'started', retryAt: OPENS_AT, ...limit })
+      assert.partialDeepStrictEqual(await shown(imports, served), { status: 'rate_limited', retryAt: OPENS_AT, ...limit })
       await imports.waitFor(CLOSED, [])
       const resuming = { status: 'rate_limited', retryAt: OPENS_AT, message: 'Rate limited, resuming at 12:10', ...limit }
       assert.deepEqual(await shown(imports, served), resuming)
@@ -110,17 +110,22 @@ export function importsGatedContract(name: string, open: () => Promise<Database>
         message: 'Rate limited, resuming at 12:11',
       })
 
+      // It is open again, and this import's turn has not come yet.
+      await the.pass(OPENS_AT + MINUTE_MS - the.clock.now())
+      const waiting = { status: 'queued', retryAt: undefined, cause: undefined, limitedBy: undefined }
+      assert.partialDeepStrictEqual(await shown(imports, served), waiting)
+
       // A wait of its own that is longer than the gate's.
       await the.database.query(
-        "update import_jobs set retry_after = $2, pause = 'fault', pause_pool = null where athlete_id = $1",
-        [served, new Date(OPENS_AT + 2 * MINUTE_MS)],
+        "update import_jobs set retry_after = $2, pause = 'fault', pause_pool = null, is_gated = false where athlete_id = $1",
+        [served, new Date(OPENS_AT + 3 * MINUTE_MS)],
       )
       assert.deepEqual(await shown(imports, served), {
         status: 'rate_limited',
-        retryAt: OPENS_AT + 2 * MINUTE_MS,
+        retryAt: OPENS_AT + 3 * MINUTE_MS,
         cause: 'fault',
         limitedBy: undefined,
-        message: 'Paceline has a fault of its own, next try at 12:12',
+        message: 'Paceline has a fault of its own, next try at 12:13',
       })
     })
 
@@ -131,7 +136,7 @@ export function importsGatedContract(name: string, open: () => Promise<Database>
       for (let failure = 0; failure < 5; failure++) await the.breaker.failed('strava')
       const both = async (): Promise<unknown[]> => [await shown(imports, live), await shown(imports, served)]
       const shows = (cause: string, message: string) => ({
-        status: 'started',
+        status: 'rate_limited',
         retryAt: NOON + 5 * MINUTE_MS,
         cause,
         limitedBy: undefined,

@@ -187,6 +187,43 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
       )
     })
 
+    test('turns become lanes, with what they owe; who had no turn starts where the others stand', async () => {
+      const database = await openEmpty()
+      opened.push(database)
+      const all = migrationsIn()
+      await migrate(
+        database,
+        all.slice(
+          0,
+          all.findIndex(({ name: called }) => called === 'work'),
+        ),
+      )
+      const passes = [50, 60, undefined]
+      for (const [index, pass] of passes.entries()) {
+        const id = `00000000-0000-7000-8000-00000000000${index}`
+        await database.query("insert into athlete (id, name, created_at) values ($1, 'Ada', now())", [id])
+        await database.query(
+          `insert into activity (id, athlete_id, provider, external_activity_id, name, sport, start_time, manual, summary,
+             first_seen_at_utc, last_seen_at_utc, updated_at_utc)
+           select gen_random_uuid(), $1, 'strava', $2::text || n, 'Run', 'Run', now(), false, '{}', now(), now(), now()
+           from generate_series(1, 3) as n`,
+          [id, `1${index}`],
+        )
+        if (pass !== undefined)
+          await database.query(
+            "insert into quota_turn (vendor, athlete_id, rank, pass, present_until) values ('strava', $1, 1, $2, now())",
+            [id, pass],
+          )
+      }
+      await migrate(database)
+      const rows = await database.query('select served, owed, due_at is not null as due from work_lane order by athlete_id')
+      assert.deepEqual(
+        rows,
+        [50, 60, 50].map(served => ({ served, owed: 3, due: true })),
+      )
+      assert.deepEqual(await database.query("select pass from work_gate where class = 'backfill'"), [{ pass: 50 }])
+    })
+
     test('who was imported is looked at in the order of before, who never was at once; nobody is forgotten', async () => {
       const database = await openEmpty()
       opened.push(database)

@@ -45,6 +45,26 @@ export function workGatesContract(name: string, open: () => Promise<Database>): 
       assert.deepEqual(await the.gates.closed(), [])
     })
 
+    test('a gate that is closed for hours is passed every quarter of an hour, to ask again; and at a start', async () => {
+      const the = await fixture()
+      await the.ready(3)
+      const hours = refusal(8 * 60 * MINUTE_MS)
+      await the.gates.close('strava', 'backfill', hours)
+      await the.pass(15 * MINUTE_MS - 1)
+      assert.equal(await the.claim(), undefined)
+      assert.equal((await the.lanes.outlook('strava')).nextAt - the.clock.now(), 1)
+      await the.pass(1)
+      const asking = await the.mustClaim()
+      assert.equal(asking.isAskedAgain, true)
+      await the.gates.close('strava', 'backfill', hours)
+      assert.equal(await the.claim(), undefined)
+      await the.gates.open('strava')
+      await the.mustClaim()
+      await the.gates.passed('strava', 'backfill')
+      assert.deepEqual(await the.gates.closed(), [])
+      assert.equal((await the.mustClaim()).isAskedAgain, false)
+    })
+
     test('a gate says its class, its cause, where the budget refused, and when it opens', async () => {
       const the = await fixture()
       await the.gates.close('strava', 'backfill', refusal(MINUTE_MS))
@@ -74,6 +94,58 @@ export function workGatesContract(name: string, open: () => Promise<Database>): 
           closed.filter(gate => gate.callClass === callClass),
           [{ callClass, cause: 'vendor', inMs: PROBE_MS }],
         )
+    })
+
+    test('whoever fails while it is open puts no probe off', async () => {
+      const the = await fixture()
+      await the.ready(1)
+      await fails(the, 5)
+      await the.pass(PROBE_MS - 1)
+      await fails(the, 3)
+      await the.pass(1)
+      assert(await probe(the))
+    })
+
+    test('whatever the vendor answers, it is back; only what it did not answer, and an application that is off, is not', async () => {
+      const the = await fixture()
+      const work = the.work()
+      const isClosedBy = async (outcome: string): Promise<boolean> => {
+        await the.database.query('delete from circuit_breaker')
+        await fails(the, 5)
+        await work.heard('strava', { outcome })
+        return (await the.gates.closed()).length === 0
+      }
+      for (const outcome of [
+        'ok',
+        'absent',
+        'malformed',
+        'rate_limited',
+        'unauthorised',
+        'needs_reauth',
+        'forbidden',
+        'rejected',
+      ])
+        assert.equal(await isClosedBy(outcome), true, outcome)
+      for (const outcome of ['transient', 'timeout', 'inactive', 'no_permit', 'withdrawn', 'not_connected'])
+        assert.equal(await isClosedBy(outcome), false, outcome)
+    })
+
+    test('of a breaker and a budget the one that keeps longer tells, and a failure after "switched off" is a failure', async () => {
+      const the = await fixture()
+      const told = async (): Promise<unknown[]> =>
+        (await the.gates.closed())
+          .filter(({ callClass }) => callClass === 'backfill')
+          .map(({ cause, window, opensAt }) => [cause, window, opensAt.getTime() - NOON])
+      await fails(the, 5)
+      await the.gates.close('strava', 'backfill', refusal(PROBE_MS - MINUTE_MS))
+      assert.deepEqual(await told(), [['vendor', null, PROBE_MS]])
+      await the.gates.close('strava', 'backfill', refusal(PROBE_MS + MINUTE_MS))
+      assert.deepEqual(await told(), [['limit', '15min', PROBE_MS + MINUTE_MS]])
+      await the.breaker.inactive('strava')
+      assert.deepEqual(await told(), [['inactive', null, PROBE_MS + MINUTE_MS]])
+      await fails(the, 1)
+      await the.pass(PROBE_MS + MINUTE_MS)
+      assert.equal((await the.gates.closed())[0]?.cause, 'vendor')
     })
 
     test('one answer ends the row of failures', async () => {
@@ -201,9 +273,9 @@ export function workGatesContract(name: string, open: () => Promise<Database>): 
       assert.equal((await the.lanes.outlook('strava')).hasReady, true)
       await the.mustClaim()
       assert.equal((await the.lanes.outlook('strava')).hasReady, false)
-      assert.equal(await nextIn(), 10_000)
-      await the.pass(10_000)
-      assert.equal(await nextIn(), MINUTE_MS - 10_000)
+      assert.equal(await nextIn(), 5_000)
+      await the.pass(5_000)
+      assert.equal(await nextIn(), MINUTE_MS - 5_000)
       await the.pass(2 * MINUTE_MS)
       assert.equal(await nextIn(), 0)
     })

@@ -13,10 +13,11 @@ const FILL = `
     insert into athlete (id, name, created_at)
     select gen_random_uuid(), 'Ada', now() from generate_series(1, ${LANES}) returning id
   ), numbered as (select id, row_number() over () as n from new)
-  insert into work_lane (vendor, athlete_id, class, ready, due_at, served, owner, lease_until)
+  insert into work_lane (vendor, athlete_id, class, ready, due_at, served, owner, claimed_at, lease_until)
   select 'strava', id, case when n % 10 = 0 then 'live' else 'backfill' end, n > ${OWNED} and n % 2 = 0,
     case when n > ${OWNED} and n % 2 = 1 then timestamptz '2030-01-01' + n * interval '1 second' end, n % 100,
-    case when n <= ${OWNED} then 'somebody' end, case when n <= ${OWNED} then timestamptz '2030-01-01' end
+    case when n <= ${OWNED} then 'somebody' end, case when n <= ${OWNED} then timestamptz '2026-01-01' end,
+    case when n <= ${OWNED} then timestamptz '2030-01-01' end
   from numbered`
 
 export function workPlansContract(name: string, open: () => Promise<Database>): void {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { hear } from '../../src/kernel/channels.ts'
-import type { Gate } from '../../src/work/work.ts'
+import type { Gate, Source } from '../../src/work/work.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { until } from '../waiting.ts'
 import { Chores, NOON, workFixtures, type WorkFixture } from './work-fixture.ts'
@@ -176,6 +176,63 @@ export function workWorkersContract(name: string, open: () => Promise<Database>)
         assert.deepEqual(await beats(), [MINUTE_MS])
       })
       assert.deepEqual(await beats(), [])
+    })
+
+    test('while the vendor is down, one whose own work throws takes no probe from the others', async () => {
+      const the = await fixture()
+      const [faulty = '', well = ''] = await offered(the, 2)
+      const chores = new Chores(the.clock)
+      chores.chore = async ({ athleteId }) => {
+        await the.clock.sleep(100)
+        if (athleteId === faulty) throw new Error('a fault of ours')
+        return undefined
+      }
+      await the.database.query('update work_lane set served = 100 where athlete_id = $1', [well])
+      for (let failure = 0; failure < 5; failure++) await the.breaker.failed('strava')
+      const deaf = hear('paceline:fault', () => undefined)
+      await the.during([the.worker(chores)], () => the.clock.sleep(6 * MINUTE_MS))
+      deaf()
+      assert.equal(chores.done[0]?.athleteId, well)
+    })
+
+    test('work of the other class is served at once, and what goes after it soon, also when nobody hands the lane back', async () => {
+      const the = await fixture()
+      const [athlete = ''] = await offered(the, 1)
+      const [later, live] = [new Chores(the.clock), new Chores(the.clock)]
+      live.owes.set(athlete, 1)
+      const handing: Source = {
+        serve: () => Promise.resolve({ outcome: live.owes.get(athlete) === 0 ? 'idle' : 'other_class' }),
+        owed: () => Promise.resolve(0),
+      }
+      const sources = { live: [live], backfill: [handing, later] }
+      const worker = the.work().worker({ vendors: () => ['strava'], sources, onClosed: () => Promise.resolve() })
+      await the.during([worker], () => the.clock.sleep(20_000))
+      assert((live.done[0]?.at ?? Infinity) <= NOON + 2_000)
+      assert(later.done.length >= 8, `${later.done.length} pieces`)
+    })
+
+    test('a piece whose lane is another’s now is broken off, without a fault', async () => {
+      const the = await fixture()
+      const [athlete = ''] = await offered(the, 1)
+      const chores = new Chores(the.clock)
+      const ends: number[] = []
+      chores.chore = async ({ signal }) => {
+        await the.clock.sleep(10 * MINUTE_MS, signal).finally(() => ends.push(the.clock.now() - NOON))
+        return undefined
+      }
+      const told: unknown[] = []
+      const deaf = hear('paceline:fault', ({ error }) => told.push(error))
+      await the.during([the.worker(chores)], async () => {
+        await the.clock.sleep(1_000)
+        const lease = [new Date(the.clock.now() + 2 * MINUTE_MS), athlete]
+        await the.database.query(
+          "update work_lane set owner = 'another', epoch = 0, lease_until = $1 where athlete_id = $2",
+          lease,
+        )
+        await the.clock.sleep(MINUTE_MS)
+      })
+      deaf()
+      assert.deepEqual([ends, told], [[20_000], []])
     })
 
     test('live work has one place more than the others, and not one for each that comes', async () => {

@@ -148,6 +148,30 @@ export function workContract(name: string, open: () => Promise<Database>): void 
       }
     })
 
+    test('who had a lane that was deleted and made anew does not have the new one', async () => {
+      const the = await fixture()
+      const [athlete = ''] = await the.ready(1)
+      const old = await the.mustClaim()
+      await the.database.query('delete from work_lane')
+      await the.offer([athlete])
+      await the.lanes.promote('strava')
+      const anew = await the.mustClaim()
+      assert.equal(await the.lanes.renew(the.database, old), undefined)
+      await the.lanes.finish(old, MORE)
+      assert.equal(await the.claim(), undefined)
+      assert(await the.lanes.renew(the.database, anew))
+    })
+
+    test('a lease that was made when time ran faster ends as soon as any other', async () => {
+      const the = await fixture()
+      await the.ready(1)
+      await the.mustClaim()
+      await the.database.query("update work_lane set lease_until = lease_until + interval '1 hour'")
+      await the.lanes.shorten('strava')
+      await the.pass(MINUTE_MS)
+      assert.equal(await the.lanes.promote('strava'), 1)
+    })
+
     test('a process that has the store to itself takes up what a dead one had', async () => {
       const the = await fixture()
       const [athlete] = await the.ready(1)
@@ -196,7 +220,7 @@ export function workContract(name: string, open: () => Promise<Database>): void 
       assert.deepEqual((await besides(1))[0], { owed: 7, athletes: 3 })
     })
 
-    test('a reminder finds only those whom no lane knows', async () => {
+    test('a reminder finds only those whom no lane of its class knows', async () => {
       const the = await fixture()
       const [forgotten = '', ready, due, served, live] = await the.athletes(5)
       const all = [forgotten, ready, due, served, live].map(String)
@@ -211,8 +235,9 @@ export function workContract(name: string, open: () => Promise<Database>): void 
       await the.lanes.promote('strava')
       await the.offer([String(due)], { inMs: MINUTE_MS })
       await the.offer([String(live)], { callClass: 'live', inMs: MINUTE_MS })
-      assert.equal(await the.lanes.remind('strava', 'backfill', all), 1)
-      assert.deepEqual((await the.lane(forgotten)).dueAt, new Date(NOON))
+      // A lane of the other class is no help.
+      assert.equal(await the.lanes.remind('strava', 'backfill', all), 2)
+      for (const athlete of [forgotten, String(live)]) assert.deepEqual((await the.lane(athlete)).dueAt, new Date(NOON))
       assert.equal(await the.lanes.remind('strava', 'backfill', all), 0)
     })
   })

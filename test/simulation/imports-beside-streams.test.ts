@@ -2,8 +2,8 @@
 // older streams.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { DETAIL, worlds } from '../contract/imports-fixture.ts'
-import { DAY_MS } from '../durations.ts'
+import { DETAIL, LIST, worlds } from '../contract/imports-fixture.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { openMigrated } from '../stores.ts'
 
 const STREAMS = /^\/activities\/(\d+)\/streams$/
@@ -46,5 +46,51 @@ describe('an import beside streams', () => {
     assert(kinds.lastIndexOf('detail') < kinds.indexOf('older'))
     assert(kinds.lastIndexOf('recent') < kinds.lastIndexOf('detail'))
     assert.equal(the.vendor.overLimit, 0)
+  })
+
+  test('streams go on while the import waits for its list, and after its end; no athlete’s are forgotten', async () => {
+    const the = await world({ activities: 40, latencyMs: 300, limits: { read: [8, 1_000], overall: [16, 2_000] } })
+    await the.run(async () => {
+      const process = the.process({ withStreams: true })
+      await process.start()
+      await the.connect(process)
+      let isBroken = false
+      the.onItsWay = (path, response) =>
+        Promise.resolve(isBroken && LIST.test(path) ? new Response('<html>', { status: 200 }) : response)
+      const left = async (): Promise<number> =>
+        (await the.database.query("select id from activity where stream_fetch_status = 'pending'")).length
+      while ((await left()) === 0 || the.requests(DETAIL).length < 20) await the.clock.sleep(1_000)
+      isBroken = true
+      for (let hours = 0; (await left()) > 0; hours++) {
+        assert(hours < 24, `${await left()} streams are forgotten`)
+        await the.clock.sleep(HOUR_MS)
+      }
+      assert.notEqual((await the.newest(process)).job.status, 'completed')
+      await process.stop()
+    })
+  })
+
+  test('a process that was frozen, and whose athlete another serves, moves nothing when it thaws', async () => {
+    const the = await world({ activities: 30, latencyMs: 8_000 })
+    await the.run(async () => {
+      const [frozen, other] = [the.process(), the.process()]
+      await frozen.start()
+      await the.connect(frozen)
+      while (the.requests(DETAIL).length < 3) await the.clock.sleep(1_000)
+      frozen.die()
+      await other.start()
+      await the.clock.sleep(100_000)
+      const asked = the.requests(DETAIL).length
+      assert(asked > 3, 'the other one has taken over')
+      const stopping = frozen.stop()
+      await the.clock.sleep(3_000)
+      frozen.revive()
+      await the.untilDone(other)
+      await stopping
+      await other.stop()
+      // What the frozen one was fetching is asked for once more; what the other fetches meanwhile is not.
+      const later = the.requests(DETAIL).slice(3)
+      assert.equal(new Set(later).size, later.length)
+    })
   })
 })
