@@ -5,7 +5,8 @@ import type { Clock } from '../kernel/clock.ts'
 import type { CallClass, Quota } from '../quota/quota.ts'
 import { vendors, type VendorName } from '../vendors/vendors.ts'
 import type { Work } from '../work/work.ts'
-import { importedBy, importers } from './importers.ts'
+import { importers } from './importers.ts'
+import type { ImportView } from './imports.ts'
 import type { ImportJob, JobStore, PauseCause } from './job-store.ts'
 
 interface EtaParts {
@@ -33,18 +34,18 @@ export class Eta {
   }
 
   /** Undefined where the import has ended, or nobody can say. */
-  async of(job: ImportJob, wait: { readonly retryAt: number | undefined; readonly cause: PauseCause | undefined }) {
+  async of(job: ImportJob, wait: Pick<ImportView, 'retryAt' | 'cause'>, counts: Counts): Promise<number | undefined> {
     if (job.status === 'completed' || job.status === 'failed' || UNKNOWABLE.has(wait.cause)) return undefined
     const { work, quota, clock } = this.#parts
     const { vendor, athleteId } = job
     const { callClass, units, endsAfterMs = 0 } = importers[vendor]
-    const mine = await this.#callsLeft(job)
+    const mine = await this.#callsLeft(job, counts)
     if (mine === undefined) return undefined
     if (mine === 0) return Math.max(wait.retryAt ?? 0, clock.now())
     const others = await work.backlog({ vendor, athleteId, callClass })
     const backlog = { mine, others, athleteId, callClass, units, atOnce: await work.atOnce() }
     const doneAt = await quota.forecast(vendor, backlog)
-    return doneAt === undefined ? undefined : doneAt + endsAfterMs
+    return doneAt === undefined ? undefined : Math.max(doneAt + endsAfterMs, wait.retryAt ?? 0)
   }
 
   /** Calls of this class that the athlete's import needs. */
@@ -52,22 +53,17 @@ export class Eta {
     if (callClass !== importers[vendor].callClass) return 0
     if (vendor === 'strava') return fetchesOwed(await this.#parts.activities.counts(athleteId, vendor))
     const job = await this.#parts.store.live({ athleteId, vendor })
-    return (job && (await this.#callsLeft(job))) ?? 0
+    return (job && (await this.#byCursor(job))) ?? 0
   }
 
-  /** Only Strava has details and photos: elsewhere a listed item is complete. */
-  async counts(job: ImportJob): Promise<Counts> {
-    if (job.vendor === 'strava') return await this.#parts.activities.counts(job.athleteId, job.vendor)
-    const listed = importedBy(job)
-    return { listed, detailed: listed, parked: 0, detailsOwed: 0, photosOwed: 0, photosSynced: 0 }
+  async #callsLeft(job: ImportJob, counts: Counts): Promise<number | undefined> {
+    if (job.vendor !== 'strava') return await this.#byCursor(job)
+    if (job.total === undefined) return undefined
+    return fetchesOwed(counts) + (await this.#parts.goesBefore(job.vendor, job.athleteId))
   }
 
-  async #callsLeft(job: ImportJob): Promise<number | undefined> {
-    const { clock, connections, goesBefore, cutoff, since } = this.#parts
-    if (job.vendor === 'strava') {
-      if (job.total === undefined) return undefined
-      return fetchesOwed(await this.counts(job)) + (await goesBefore(job.vendor, job.athleteId))
-    }
+  async #byCursor(job: ImportJob): Promise<number | undefined> {
+    const { clock, connections, cutoff, since } = this.#parts
     const connection = job.type === 'full' ? undefined : await connections.find(job.athleteId, job.vendor)
     return importers[job.vendor].callsLeft?.(job.cursor as never, {
       now: clock.now(),

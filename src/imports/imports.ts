@@ -3,7 +3,7 @@
 // - rows and cursor commit together: nothing that was stored is requested again, whenever a process is killed;
 // - no request leaves during a pause; a pause ends by itself;
 // - a connection's last sync moves when an import completes, to the import's start.
-import type { Activities } from '../activities/activities.ts'
+import type { Activities, Counts } from '../activities/activities.ts'
 import type { Accounts, AuthorisedOutcome, Connection, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
 import type { CallOptions } from '../calls/calls.ts'
@@ -238,8 +238,10 @@ export class Imports {
 
   async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportView[]> {
     const jobs = await this.#store.list(athleteId, page)
-    const gates = await this.#parts.work.closed()
-    return await Promise.all(jobs.map(job => this.view(job, gates)))
+    const scene = await this.#scene(athleteId)
+    const views: ImportView[] = []
+    for (const job of jobs) views.push(await this.#view(job, scene))
+    return views
   }
 
   async read(athleteId: string, id: string): Promise<ImportView | undefined> {
@@ -263,11 +265,20 @@ export class Imports {
   }
 
   /** The import as the API shows it. */
-  async view(job: ImportJob, gates?: readonly Gate[]): Promise<ImportView> {
-    const { accounts, activities, clock, work } = this.#parts
-    const waits = waitOf(job, gates ?? (await work.closed()))
-    const counts = await this.#eta.counts(job)
-    const zone = (await accounts.timezoneOf(job.athleteId)) ?? (await activities.lastZone(job.athleteId)) ?? 'UTC'
+  async view(job: ImportJob): Promise<ImportView> {
+    return await this.#view(job, await this.#scene(job.athleteId))
+  }
+
+  /** What all imports of an athlete are shown by: it is read once for a list. */
+  async #scene(athleteId: string): Promise<Scene> {
+    const { accounts, activities, work } = this.#parts
+    const zone = (await accounts.timezoneOf(athleteId)) ?? (await activities.lastZone(athleteId)) ?? 'UTC'
+    return { zone, gates: await work.closed(), counts: await activities.counts(athleteId, 'strava') }
+  }
+
+  async #view(job: ImportJob, { zone, gates, counts: ofStrava }: Scene): Promise<ImportView> {
+    const waits = waitOf(job, gates)
+    const counts = job.vendor === 'strava' ? ofStrava : countsOf(job)
     const status = statusOf(job, waits)
     const told = {
       status,
@@ -282,8 +293,8 @@ export class Imports {
       job: { ...job, status },
       ...waits,
       progress: { listed: counts.listed, detailed: counts.detailed, photos: counts.photosSynced, total: job.total },
-      eta: await this.#eta.of(job, waits),
-      message: messageOf(told, zone, clock.now()),
+      eta: await this.#eta.of(job, waits, counts),
+      message: messageOf(told, zone, this.#parts.clock.now()),
       problems: job.problems,
     }
   }
@@ -324,6 +335,19 @@ export class Imports {
     const days = this.#parts.retentionDays(vendor)
     return days === undefined ? undefined : this.#parts.clock.now() - days * DAY_MS
   }
+}
+
+interface Scene {
+  readonly zone: string
+  readonly gates: readonly Gate[]
+  /** Of the athlete's activities at Strava. */
+  readonly counts: Counts
+}
+
+/** Only Strava has details and photos: elsewhere a listed item is complete. */
+function countsOf(job: ImportJob): Counts {
+  const listed = importedBy(job)
+  return { listed, detailed: listed, parked: 0, detailsOwed: 0, photosOwed: 0, photosSynced: 0 }
 }
 
 type Wait = Pick<ImportView, 'retryAt' | 'cause' | 'limitedBy'>
