@@ -6,7 +6,7 @@ import type { CallClass, Quota } from '../quota/quota.ts'
 import { vendors, type VendorName } from '../vendors/vendors.ts'
 import type { Work } from '../work/work.ts'
 import { importers } from './importers.ts'
-import type { ImportView } from './imports.ts'
+import type { ImportView } from './import-views.ts'
 import type { ImportJob, JobStore, PauseCause } from './job-store.ts'
 
 interface EtaParts {

@@ -3,7 +3,7 @@
 // - rows and cursor commit together: nothing that was stored is requested again, whenever a process is killed;
 // - no request leaves during a pause; a pause ends by itself;
 // - a connection's last sync moves when an import completes, to the import's start.
-import type { Activities, Counts } from '../activities/activities.ts'
+import type { Activities } from '../activities/activities.ts'
 import type { Accounts, AuthorisedOutcome, Connection, Connections } from '../accounts/accounts.ts'
 import { cron, type Bell } from '../bell/bell.ts'
 import type { CallOptions } from '../calls/calls.ts'
@@ -23,27 +23,19 @@ import {
   type VendorRequest,
 } from '../vendors/vendors.ts'
 import type { Claim, Gate, Source, Work } from '../work/work.ts'
-import { importLifecycle, importStatuses, type ImportStatus } from './job-lifecycle.ts'
+import { importStatuses, type ImportStatus } from './job-lifecycle.ts'
 import { ImportSource } from './import-source.ts'
-import {
-  JobStore,
-  limitedBy,
-  type ImportJob,
-  type ImportType,
-  type LimitedBy,
-  type PauseCause,
-  type Waiting,
-} from './job-store.ts'
+import { JobStore, type ImportJob, type ImportType, type Waiting } from './job-store.ts'
 import { storePushed } from './garmin-push.ts'
-import { importedBy, importers, runImporter } from './importers.ts'
-import { messageOf } from './messages.ts'
+import { importers, runImporter } from './importers.ts'
 import { consentWatch } from './consent-watch.ts'
 import { CALLS_PER_POLL, lookEveryMs, Polling } from './polling.ts'
 import { Eta } from './eta.ts'
+import { ImportViews, type ImportView } from './import-views.ts'
 import { DetailRefresh } from './refresh.ts'
 import type { Ending } from './run.ts'
-import type { Problem } from './steps.ts'
 
+export type { ImportView } from './import-views.ts'
 export { importLifecycle, importStatuses } from './job-lifecycle.ts'
 export { IMPORT_TYPES, PAUSE_CAUSES } from './job-store.ts'
 export { importsEraser } from './eraser.ts'
@@ -73,23 +65,6 @@ type Started =
   | { readonly outcome: 'new' | 'running'; readonly job: ImportJob }
   | { readonly outcome: 'not_connected' | 'needs_reauth' }
 
-export interface ImportView {
-  readonly job: ImportJob
-  readonly progress: {
-    readonly listed: number
-    readonly detailed: number
-    readonly photos: number
-    readonly total: number | undefined
-  }
-  /** When a paused one goes on by itself, and what it waits for. */
-  readonly retryAt: number | undefined
-  readonly cause: PauseCause | undefined
-  readonly limitedBy: LimitedBy | undefined
-  readonly eta: number | undefined
-  readonly message: string
-  readonly problems: readonly Problem[]
-}
-
 interface ImportGauge {
   readonly name: string
   readonly help: string
@@ -116,6 +91,7 @@ export class Imports {
   readonly #store: JobStore
   readonly #refresh: DetailRefresh
   readonly #eta: Eta
+  readonly #views: ImportViews
   /** The imports as work. */
   readonly source: Source
   /** How far the minute's recheck has come. */
@@ -129,6 +105,7 @@ export class Imports {
     this.#store = new JobStore(parts.database)
     this.#refresh = new DetailRefresh(parts)
     this.#eta = new Eta({ ...parts, store: this.#store, since: sinceOf, cutoff: vendor => this.#cutoff(vendor) })
+    this.#views = new ImportViews({ ...parts, eta: this.#eta })
     this.source = new ImportSource({
       ...parts,
       store: this.#store,
@@ -237,11 +214,7 @@ export class Imports {
   }
 
   async list(athleteId: string, page: { after: string | undefined; limit: number }): Promise<ImportView[]> {
-    const jobs = await this.#store.list(athleteId, page)
-    const scene = await this.#scene(athleteId)
-    const views: ImportView[] = []
-    for (const job of jobs) views.push(await this.#view(job, scene))
-    return views
+    return await this.#views.all(athleteId, await this.#store.list(athleteId, page))
   }
 
   async read(athleteId: string, id: string): Promise<ImportView | undefined> {
@@ -266,37 +239,7 @@ export class Imports {
 
   /** The import as the API shows it. */
   async view(job: ImportJob): Promise<ImportView> {
-    return await this.#view(job, await this.#scene(job.athleteId))
-  }
-
-  /** What all imports of an athlete are shown by: it is read once for a list. */
-  async #scene(athleteId: string): Promise<Scene> {
-    const { accounts, activities, work } = this.#parts
-    const zone = (await accounts.timezoneOf(athleteId)) ?? (await activities.lastZone(athleteId)) ?? 'UTC'
-    return { zone, gates: await work.closed(), counts: await activities.counts(athleteId, 'strava') }
-  }
-
-  async #view(job: ImportJob, { zone, gates, counts: ofStrava }: Scene): Promise<ImportView> {
-    const waits = waitOf(job, gates)
-    const counts = job.vendor === 'strava' ? ofStrava : countsOf(job)
-    const status = statusOf(job, waits)
-    const told = {
-      status,
-      imported: importedBy(job),
-      total: job.total,
-      ...waits,
-      error: job.error,
-      noun: importers[job.vendor].noun,
-      title: vendors[job.vendor].facts.title,
-    }
-    return {
-      job: { ...job, status },
-      ...waits,
-      progress: { listed: counts.listed, detailed: counts.detailed, photos: counts.photosSynced, total: job.total },
-      eta: await this.#eta.of(job, waits, counts),
-      message: messageOf(told, zone, this.#parts.clock.now()),
-      problems: job.problems,
-    }
+    return await this.#views.one(job)
   }
 
   async #visit(job: ImportJob, claim: Claim): Promise<Ending> {
@@ -335,40 +278,6 @@ export class Imports {
     const days = this.#parts.retentionDays(vendor)
     return days === undefined ? undefined : this.#parts.clock.now() - days * DAY_MS
   }
-}
-
-interface Scene {
-  readonly zone: string
-  readonly gates: readonly Gate[]
-  /** Of the athlete's activities at Strava. */
-  readonly counts: Counts
-}
-
-/** Only Strava has details and photos: elsewhere a listed item is complete. */
-function countsOf(job: ImportJob): Counts {
-  const listed = importedBy(job)
-  return { listed, detailed: listed, parked: 0, detailsOwed: 0, photosOwed: 0, photosSynced: 0 }
-}
-
-type Wait = Pick<ImportView, 'retryAt' | 'cause' | 'limitedBy'>
-
-const NO_WAIT: Wait = { retryAt: undefined, cause: undefined, limitedBy: undefined }
-
-/** Of many that a gate holds up, few were being served when it closed, and few go on at once when it opens; for all the gate tells. */
-function statusOf({ status, isGated }: ImportJob, { retryAt }: Wait): ImportStatus {
-  if (importLifecycle.states[status].final === true) return status
-  if (retryAt !== undefined) return 'rate_limited'
-  return isGated ? 'queued' : status
-}
-
-/** The later of the import's own time and the gate's, and why. */
-function waitOf(job: ImportJob, gates: readonly Gate[]): Wait {
-  const own = job.isGated ? NO_WAIT : { retryAt: job.retryAfter?.getTime(), cause: job.pause, limitedBy: job.limitedBy }
-  const gate = gates.find(({ vendor, callClass }) => vendor === job.vendor && callClass === job.callClass)
-  if (gate === undefined || importLifecycle.states[job.status].final === true) return own
-  const opensAt = gate.opensAt.getTime()
-  if ((own.retryAt ?? 0) > opensAt) return own
-  return { retryAt: opensAt, cause: gate.cause, limitedBy: limitedBy(gate.pool, gate.window) }
 }
 
 /** How far back an incremental import looks; undefined for a full one. */

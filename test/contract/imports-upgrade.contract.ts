@@ -187,17 +187,18 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
       )
     })
 
-    test('turns become lanes, with what they owe; who had no turn starts where the others stand', async () => {
+    /** A store with the migrations before this one. */
+    const before = async (migration: string): Promise<Database> => {
       const database = await openEmpty()
       opened.push(database)
       const all = migrationsIn()
-      await migrate(
-        database,
-        all.slice(
-          0,
-          all.findIndex(({ name: called }) => called === 'work'),
-        ),
-      )
+      const count = all.findIndex(({ name: called }) => called === migration)
+      await migrate(database, all.slice(0, count))
+      return database
+    }
+
+    test('turns become lanes, with what they owe; who had no turn starts where the others stand', async () => {
+      const database = await before('work')
       const passes = [50, 60, undefined]
       for (const [index, pass] of passes.entries()) {
         const id = `00000000-0000-7000-8000-00000000000${index}`
@@ -225,16 +226,7 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
     })
 
     test('who was imported is looked at in the order of before, who never was at once; nobody is forgotten', async () => {
-      const database = await openEmpty()
-      opened.push(database)
-      const all = migrationsIn()
-      await migrate(
-        database,
-        all.slice(
-          0,
-          all.findIndex(({ name: called }) => called === 'looks'),
-        ),
-      )
+      const database = await before('looks')
       const consented = Date.UTC(2026, 2, 1)
       const hours = (count: number): Date => new Date(consented + count * HOUR_MS)
       const old: readonly { synced?: number; heard?: number; tried?: number; looks: readonly [hours: number, tries: number] }[] =
