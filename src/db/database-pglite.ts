@@ -181,7 +181,10 @@ async function scriptAlone(pglite: PGlite, text: string): Promise<Row[]> {
 
 function queryable(tx: PgliteTransaction, statements: PreparedStatements): Queryable {
   return {
-    query: async (query, values) => await run(tx, statements, query, values),
+    query: async (query, values) => {
+      if (tx.closed) throw new Error('The transaction is over.')
+      return await run(tx, statements, query, values)
+    },
     script: async text => {
       statements.forget()
       return await script(tx, text)

@@ -51,6 +51,16 @@ describe('prepared statements of the embedded store', () => {
     })
   })
 
+  test('whose answer would have other columns fail once, and then follow; a transaction that is over takes none', async () => {
+    const text = 'select * from run where id = 2'
+    for (let use = 0; use < 10; use++) await ask(text)
+    await database.query('alter table run add column pulse integer default 150')
+    await assert.rejects(ask(text), { code: '0A000' })
+    assert.partialDeepStrictEqual(await ask(text), [{ pulse: 150 }])
+    const over = await database.transaction(tx => Promise.resolve(tx))
+    await assert.rejects(over.query({ text, values: [] }), /transaction is over/)
+  })
+
   test('are planned anew after a hundred uses, because tables grow', async () => {
     const text = 'select name from run where id = $1'
     for (let use = 0; use < 250; use++) await ask(text, use)

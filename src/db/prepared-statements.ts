@@ -3,6 +3,7 @@
 // PostgreSQL keeps its plan once a general one is good enough. Not for long: a plan that was right for an empty table is wrong for a full
 // one, and without statistics nothing tells PostgreSQL that it has grown.
 import { parse, protocol, type PGlite } from '@electric-sql/pglite'
+import { hasCode } from '../kernel/errors.ts'
 import type { Query } from './queries.ts'
 
 interface Statement {
@@ -33,7 +34,11 @@ export class PreparedStatements {
       serialize.bind({ statement: name, values: bound }),
       serialize.describe({ type: 'P' }),
       serialize.execute({}),
-    ])
+    ]).catch((error: unknown) => {
+      // A plan may not answer with other columns than before: the next time it is prepared anew.
+      if (hasCode(error, '0A000')) this.#known.delete(text)
+      throw error
+    })
     return (parse.parseResults(messages, this.#pglite.parsers)[0]?.rows ?? []) as T[]
   }
 

@@ -7,8 +7,12 @@ on conflict (vendor, class) do update set asked_at = '-infinity' where g.asked_a
 insert into work_gate as g (vendor, class, cause, pool, window_name, opens_at, asked_at)
 values ($vendor, $class, $cause, $pool, $window, $opensAt, $now)
 on conflict (vendor, class) do update
-set cause = excluded.cause, pool = excluded.pool, window_name = excluded.window_name, opens_at = excluded.opens_at,
-    asked_at = excluded.asked_at;
+set cause = excluded.cause, pool = excluded.pool, window_name = excluded.window_name, asked_at = excluded.asked_at,
+    -- A time that was promised holds: asked again, the same refusal comes with a later one.
+    opens_at = case
+      when g.opens_at > $now and (g.cause, g.pool, g.window_name) is not distinct from (excluded.cause, excluded.pool, excluded.window_name)
+      then least(g.opens_at, excluded.opens_at)
+      else excluded.opens_at end;
 
 -- name: passed
 -- The budget granted a call although the gate is closed: it was asked again, and allows more than before.

@@ -23,7 +23,8 @@ returning l.athlete_id;
 -- Takes the lane that was served least, live ones first, and no lane of an athlete who is being served. Work that paces itself has its time,
 -- unless other work would take its share meanwhile. Being answered sooner is no merit: in backfill nobody gets further ahead of one who is
 -- being served than $ahead, unless that one takes some seconds (those who were claimed after $presentAfter do not).
--- A gate that is closed for long is passed now and then, so that the budget is asked again ($askedBefore).
+-- A gate that is closed for long is passed now and then, by one lane, so that the budget is asked again ($askedBefore). Not where the day's
+-- reserve refused: it decays call by call, and whoever asked would take the next one.
 -- While failures are counted, no more calls are under way than the circuit breaker still allows; when it is open, a probe at its time.
 -- isCrowded: others are served, or could be; isHurried: others do not pace themselves.
 with present as materialized (
@@ -39,7 +40,7 @@ with present as materialized (
   from work_gate g
   left join present p on p.class = g.class
   left join circuit_breaker b on b.vendor = g.vendor
-  where g.vendor = $vendor and g.class = any ($classes::text[]) and (g.opens_at is null or g.opens_at <= $now or g.asked_at <= $askedBefore)
+  where g.vendor = $vendor and g.class = any ($classes::text[]) and (g.opens_at is null or g.opens_at <= $now or (g.asked_at <= $askedBefore and (g.cause <> 'reserve' or g.asked_at = '-infinity')))
     and case when b.failures >= $failuresMax then b.probe_at <= $now
       else b.failures is null
         or b.failures + (select count(*) from work_lane o where o.vendor = $vendor and o.owner is not null) < $failuresMax end
@@ -63,7 +64,9 @@ with present as materialized (
   order by f.class desc, f.served, f.athlete_id
   limit 1
 ), passed as (
-  update work_gate g set pass = next.served from next where g.vendor = $vendor and g.class = next.class and g.pass < next.served
+  update work_gate g
+  set pass = greatest(g.pass, next.served), asked_at = case when next.is_closed then $now else g.asked_at end
+  from next where g.vendor = $vendor and g.class = next.class and (g.pass < next.served or next.is_closed)
 )
 update work_lane l
 set owner = $owner, claimed_at = $now, lease_until = $leaseUntil, epoch = nextval('work_lane_epoch'), served = l.served + 1,
@@ -150,7 +153,7 @@ from (select least(
     where vendor = $vendor and owner is not null and class = 'backfill' and claimed_at > $presentAfter),
   (select min(opens_at) from work_gate where vendor = $vendor and opens_at > $since),
   (select min(asked_at) + ($since::timestamptz - $askedBefore::timestamptz) from work_gate
-    where vendor = $vendor and opens_at > $since and asked_at > $askedBefore),
+    where vendor = $vendor and opens_at > $since and asked_at > $askedBefore and cause <> 'reserve'),
   (select min(paced_until) from work_gate where vendor = $vendor and paced_until > $since),
   (select probe_at from circuit_breaker where vendor = $vendor and failures >= $failuresMax and probe_at > $since)) as at) as n;
 

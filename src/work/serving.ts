@@ -25,8 +25,11 @@ export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
   let dueAt: number | undefined
   for (const source of sources[claim.callClass]) {
     const served = await source.serve(claim)
-    if (served.outcome === 'idle') dueAt = earlier(dueAt, served.dueAt)
-    else if (served.outcome === 'other_class') {
+    if (served.outcome === 'idle') {
+      dueAt = earlier(dueAt, served.dueAt)
+      // A probe is one call.
+      if (claim.isProbe && claim.calls > 0) break
+    } else if (served.outcome === 'other_class') {
       const now = clock.now()
       const other = otherThan(claim.callClass)
       await lanes.offer(database, { vendor: claim.vendor, callClass: other, athleteIds: [claim.athleteId], at: now })
@@ -39,7 +42,7 @@ export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
       return { ready: true, more: claim.uncounted }
     } else if (served.outcome === 'paced') return { ready: true, paced: true, more: claim.uncounted }
     else {
-      if (claim.lane.isAskedAgain) await gates.passed(claim.vendor, claim.callClass)
+      if (claim.lane.isAskedAgain && claim.calls > 0) await gates.passed(claim.vendor, claim.callClass)
       const owed = await owedOf(claim, sources[claim.callClass])
       return { ready: true, paced: served.paced ?? false, more: claim.uncounted, owed }
     }

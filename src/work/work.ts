@@ -136,13 +136,4 @@ export class Work {
 /** The vendor itself failed, whatever was asked for. */
 const FAILED: ReadonlySet<string> = new Set(['transient', 'timeout'])
 /** The vendor was reached and said something, if only no. */
-const ALIVE: ReadonlySet<string> = new Set([
-  'ok',
-  'absent',
-  'malformed',
-  'rate_limited',
-  'unauthorised',
-  'needs_reauth',
-  'forbidden',
-  'rejected',
-])
+const ALIVE: ReadonlySet<string> = new Set(['ok', 'absent', 'malformed', 'rate_limited', 'unauthorised', 'forbidden', 'rejected'])

@@ -195,6 +195,25 @@ export function workWorkersContract(name: string, open: () => Promise<Database>)
       assert.equal(chores.done[0]?.athleteId, well)
     })
 
+    test('a probe is one call, whatever comes after it in the lane', async () => {
+      const the = await fixture()
+      await offered(the, 1)
+      const calls: number[] = []
+      const failing: Source = {
+        serve: claim => {
+          claim.count()
+          calls.push(the.clock.now() - NOON)
+          return Promise.resolve({ outcome: 'idle', dueAt: the.clock.now() + MINUTE_MS })
+        },
+        owed: () => Promise.resolve(0),
+      }
+      for (let failure = 0; failure < 5; failure++) await the.breaker.failed('strava')
+      const sources = { live: [], backfill: [failing, failing] }
+      const worker = the.work().worker({ vendors: () => ['strava'], sources, onClosed: () => Promise.resolve() })
+      await the.during([worker], () => the.clock.sleep(6 * MINUTE_MS))
+      assert.deepEqual(calls, [5 * MINUTE_MS])
+    })
+
     test('work of the other class is served at once, and what goes after it soon, also when nobody hands the lane back', async () => {
       const the = await fixture()
       const [athlete = ''] = await offered(the, 1)

@@ -2,8 +2,8 @@
 // older streams.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { DETAIL, LIST, worlds } from '../contract/imports-fixture.ts'
-import { DAY_MS, HOUR_MS } from '../durations.ts'
+import { DETAIL, LIST, WIDE, worlds } from '../contract/imports-fixture.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { openMigrated } from '../stores.ts'
 
 const STREAMS = /^\/activities\/(\d+)\/streams$/
@@ -46,6 +46,38 @@ describe('an import beside streams', () => {
     assert(kinds.lastIndexOf('detail') < kinds.indexOf('older'))
     assert(kinds.lastIndexOf('recent') < kinds.lastIndexOf('detail'))
     assert.equal(the.vendor.overLimit, 0)
+  })
+
+  test('where there is budget enough, details do not wait for the pace of recent streams', async () => {
+    const the = await world({ activities: ACTIVITIES, latencyMs: 100, ...WIDE })
+    await the.run(async () => {
+      const process = the.process({ withStreams: true })
+      await process.start()
+      await the.connect(process)
+      await the.clock.sleep(15_000)
+      const [details, streams] = [the.requests(DETAIL).length, the.requests(STREAMS).length]
+      assert(details === ACTIVITIES && streams <= 30, `${details} details and ${streams} streams in 15 seconds`)
+      await process.stop()
+    })
+  })
+
+  test('a time that an import promised holds, also while the day’s reserve decays', async () => {
+    const the = await world({ activities: 300, limits: { read: [100, 150], overall: [200, 300] } })
+    await the.run(async () => {
+      const process = the.process({ withStreams: true })
+      await process.start()
+      await the.connect(process)
+      let [view, told] = [await the.untilPaused(process), new Set<number>()]
+      while (view.cause !== 'reserve') {
+        await the.clock.sleep(MINUTE_MS)
+        view = await the.newest(process)
+      }
+      const promised = view.retryAt ?? 0
+      assert(promised > the.clock.now() + HOUR_MS)
+      for (; the.clock.now() < promised; await the.clock.sleep(5 * MINUTE_MS)) told.add((await the.newest(process)).retryAt ?? 0)
+      assert.deepEqual([...told], [promised])
+      await process.stop()
+    })
   })
 
   test('streams go on while the import waits for its list, and after its end; no athlete’s are forgotten', async () => {
