@@ -41,10 +41,9 @@ export class StreamBackfill implements Source {
     const id = await store.next(claim.athleteId, asked, this.#parts.clock.now())
     if (id === undefined) return { outcome: 'idle', dueAt: await this.#nextDueAt(claim.athleteId) }
     if ((await connections.find(claim.athleteId, VENDOR))?.status !== 'active') return { outcome: 'idle' }
-    const paceMs = await this.#paceMs(claim)
-    const early = await this.#tooEarly(paceMs)
+    const early = await this.#tooEarly(claim)
     if (early !== undefined) return early
-    return this.#servedBy(claim, await fetcher.fetch(id, { callClass: 'backfill', signal: claim.signal }), paceMs)
+    return this.#servedBy(claim, await fetcher.fetch(id, { callClass: 'backfill', signal: claim.signal }))
   }
 
   async owed(vendor: VendorName, athleteId: string): Promise<number> {
@@ -61,24 +60,24 @@ export class StreamBackfill implements Source {
     return await this.#parts.store.nextDueAt(athleteId, this.#span())
   }
 
-  /** Undefined while others do not pace themselves: it would only lose the athlete's share. */
-  async #paceMs({ lane, isProbe }: Claim): Promise<number | undefined> {
-    return lane.isHurried || isProbe ? undefined : await this.#parts.quota.paceMs(VENDOR)
-  }
-
-  /** Undefined when it is time for a call. While the window has more calls left than seconds, the athlete's other work goes in between. */
-  async #tooEarly(paceMs: number | undefined): Promise<Served | undefined> {
-    const { clock, work } = this.#parts
-    if (paceMs === undefined || (await work.pace(VENDOR, paceMs))) return undefined
+  /**
+   * Why it is not time for a call; undefined when it is. While others do not pace themselves, pacing would only lose the athlete's share.
+   * While the window has more calls left than seconds, the athlete's other work goes in between.
+   */
+  async #tooEarly(claim: Claim): Promise<Served | undefined> {
+    const { clock, quota, work } = this.#parts
+    if (claim.lane.isHurried || claim.isProbe) return undefined
+    const paceMs = await quota.paceMs(VENDOR)
+    if (await work.pace(VENDOR, paceMs)) return undefined
     return paceMs <= LEAST_PACE_MS ? { outcome: 'idle', dueAt: clock.now() + paceMs } : { outcome: 'paced' }
   }
 
-  #servedBy(claim: Claim, fetched: FetchOutcome, paceMs = Number.POSITIVE_INFINITY): Served {
+  #servedBy(claim: Claim, fetched: FetchOutcome): Served {
     const { clock } = this.#parts
     if (fetched.outcome === 'refused') return { outcome: 'refused', refusal: fetched.refusal }
     if (fetched.outcome === 'unconnected' || fetched.outcome === 'inactive') return { outcome: 'idle' }
     if (fetched.outcome === 'lost') return { outcome: 'idle', dueAt: clock.now() + ELSEWHERE_MS * clock.speed }
     claim.count()
-    return { outcome: 'served', paced: paceMs > LEAST_PACE_MS }
+    return { outcome: 'served', paced: true }
   }
 }

@@ -2,7 +2,7 @@
 // older streams.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { DETAIL, LIST, WIDE, worlds } from '../contract/imports-fixture.ts'
+import { DETAIL, LIST, worlds } from '../contract/imports-fixture.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { openMigrated } from '../stores.ts'
 
@@ -46,19 +46,6 @@ describe('an import beside streams', () => {
     assert(kinds.lastIndexOf('detail') < kinds.indexOf('older'))
     assert(kinds.lastIndexOf('recent') < kinds.lastIndexOf('detail'))
     assert.equal(the.vendor.overLimit, 0)
-  })
-
-  test('where there is budget enough, details do not wait for the pace of recent streams', async () => {
-    const the = await world({ activities: ACTIVITIES, latencyMs: 100, ...WIDE })
-    await the.run(async () => {
-      const process = the.process({ withStreams: true })
-      await process.start()
-      await the.connect(process)
-      await the.clock.sleep(15_000)
-      const [details, streams] = [the.requests(DETAIL).length, the.requests(STREAMS).length]
-      assert(details === ACTIVITIES && streams <= 30, `${details} details and ${streams} streams in 15 seconds`)
-      await process.stop()
-    })
   })
 
   test('a time that an import promised holds, also while the day’s reserve decays', async () => {
