@@ -65,11 +65,11 @@ export class StreamBackfill implements Source {
    * While the window has more calls left than seconds, the athlete's other work goes in between.
    */
   async #tooEarly(claim: Claim): Promise<Served | undefined> {
-    const { clock, quota, work } = this.#parts
+    const { quota, work } = this.#parts
     if (claim.lane.isHurried || claim.isProbe) return undefined
     const paceMs = await quota.paceMs(VENDOR)
     if (await work.pace(VENDOR, paceMs)) return undefined
-    return paceMs <= LEAST_PACE_MS ? { outcome: 'idle', dueAt: clock.now() + paceMs } : { outcome: 'paced' }
+    return { outcome: 'paced', yields: paceMs <= LEAST_PACE_MS }
   }
 
   #servedBy(claim: Claim, fetched: FetchOutcome): Served {

@@ -13,8 +13,8 @@ export type Served =
   | { readonly outcome: 'idle'; readonly dueAt?: number | undefined }
   /** Its next piece is of the other class. */
   | { readonly outcome: 'other_class' }
-  /** It paces itself, and it is not time. */
-  | { readonly outcome: 'paced' }
+  /** It paces itself, and it is not time. `yields`: what goes after it may go now. */
+  | { readonly outcome: 'paced'; readonly yields?: boolean }
   /** What all athletes share is spent; undefined: the budget does not answer. */
   | { readonly outcome: 'refused'; readonly refusal: Refusal | undefined }
 

@@ -23,6 +23,7 @@ const OTHER_CLASS_MS = 10_000
 export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
   const { database, clock, lanes, gates, sources } = parts
   let dueAt: number | undefined
+  let isPaced = false
   for (const source of sources[claim.callClass]) {
     const served = await source.serve(claim)
     if (served.outcome === 'idle') {
@@ -40,13 +41,17 @@ export async function visit(claim: Claim, parts: ServingParts): Promise<Rest> {
     } else if (served.outcome === 'refused') {
       await gates.close(claim.vendor, claim.callClass, served.refusal)
       return { ready: true, more: claim.uncounted }
-    } else if (served.outcome === 'paced') return { ready: true, paced: true, more: claim.uncounted }
-    else {
+    } else if (served.outcome === 'paced') {
+      isPaced = true
+      if (served.yields !== true) break
+    } else {
       if (claim.lane.isAskedAgain && claim.calls > 0) await gates.passed(claim.vendor, claim.callClass)
       const owed = await owedOf(claim, sources[claim.callClass])
       return { ready: true, paced: served.paced ?? false, more: claim.uncounted, owed }
     }
   }
+  // Resting would lose it its place among those who wait for the pace.
+  if (isPaced) return { ready: true, paced: true, more: claim.uncounted }
   return { ready: false, dueAt, more: claim.uncounted, owed: null }
 }
 
