@@ -37,6 +37,24 @@ export function importsPollingContract(name: string, open: () => Promise<Databas
       })
     })
 
+    test('where the vendor counts by minutes and not by days, polls have their share all the same', async () => {
+      const the = await world({ vendor: 'oura', activities: 0, nights: 3, pollMinutes: 30 })
+      await the.run(async () => {
+        const process = await synced(the)
+        while (the.asked.length === 0) await the.clock.sleep(MINUTE_MS)
+        const share = await the.database.query<{ ms: number }>(
+          `select extract(epoch from s.next_at - max(j.created_at)) * 1000::float8 as ms
+           from poll_share s join import_jobs j on j.vendor = s.vendor where s.vendor = 'oura' group by s.next_at`,
+        )
+        // Two calls of 15 % of 2,375 in five minutes.
+        assert.deepEqual(
+          share.map(({ ms }) => Math.round(ms)),
+          [Math.round((2 * 5 * MINUTE_MS) / (0.15 * 2_375))],
+        )
+        await process.stop()
+      })
+    })
+
     test('who has no activity yet is looked at as often as the others', async () => {
       const the = await world({ activities: 0, pollMinutes: 30 })
       await the.run(async () => {

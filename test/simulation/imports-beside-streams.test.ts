@@ -61,7 +61,11 @@ describe('an import beside streams', () => {
       }
       const promised = view.retryAt ?? 0
       assert(promised > the.clock.now() + HOUR_MS)
-      for (; the.clock.now() < promised; await the.clock.sleep(5 * MINUTE_MS)) told.add((await the.newest(process)).retryAt ?? 0)
+      for (; the.clock.now() < promised; await the.clock.sleep(5 * MINUTE_MS)) {
+        const { retryAt = 0, eta } = await the.newest(process)
+        told.add(retryAt)
+        assert(eta === undefined || eta >= retryAt, 'it does not end before it goes on')
+      }
       assert.deepEqual([...told], [promised])
       await process.stop()
     })
