@@ -14,6 +14,7 @@ import { lockFolder, type FolderLock } from './folder-lock.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 import type { Query } from './queries.ts'
 import { TransactionGuard } from './transaction-guard.ts'
+import { WAL_OPTIONS, WalCap } from './wal-cap.ts'
 
 export interface PgliteOptions {
   /** Where the store lives; without it, in memory. */
@@ -44,7 +45,7 @@ export async function openPglite(options: PgliteOptions = {}): Promise<PgliteDat
   try {
     const dataDir = privateFolder(join(folder, 'store'))
     const start = fsync ? syncedStart(PGlite.defaultStartParams) : PGlite.defaultStartParams
-    const pglite = await PGlite.create({ ...common, dataDir, startParams: [...start, ...MEMORY] })
+    const pglite = await PGlite.create({ ...common, dataDir, startParams: [...start, ...MEMORY, ...WAL_OPTIONS] })
     const syncs = fsync ? await synced(pglite, dataDir) : undefined
     return new PgliteDatabase(pglite, lock, syncs)
   } catch (error) {
@@ -81,6 +82,7 @@ export class PgliteDatabase implements Database {
   readonly #guard = new TransactionGuard()
   readonly #lock: FolderLock | undefined
   readonly #turns = new Slots(1)
+  readonly #walCap: WalCap | undefined
   #closing: Promise<void> | undefined
   /** How many times the store was synced to the disk; undefined where it never is. */
   readonly syncs: (() => number) | undefined
@@ -89,6 +91,7 @@ export class PgliteDatabase implements Database {
     this.#pglite = pglite
     this.#statements = new PreparedStatements(pglite)
     this.#lock = lock
+    this.#walCap = lock && new WalCap(pglite)
     this.syncs = syncs
   }
 
@@ -135,7 +138,9 @@ export class PgliteDatabase implements Database {
     this.#guard.check()
     return await this.#turns.use(async () => {
       if (this.#pglite.closed) throw new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The embedded store is closed.')
-      return await work()
+      const result = await work()
+      await this.#walCap?.used()
+      return result
     })
   }
 }
