@@ -1,6 +1,7 @@
 // The bell in memory, for simulations. It rings on any clock, also a virtual one; its rings end with the process.
 import type { Clock } from '../kernel/clock.ts'
 import { service } from '../kernel/service.ts'
+import { linked } from '../kernel/linked-signal.ts'
 import { answered, retryMs } from './answered.ts'
 import type { Answer, Bell } from './bell.ts'
 
@@ -73,7 +74,8 @@ export class VirtualBell implements Bell {
   }
 
   async #cameDue({ at, moved }: Waiting): Promise<boolean> {
-    return await this.#clock.sleep(at - this.#clock.now(), AbortSignal.any([moved.signal, this.#stopping])).then(
+    using woken = linked(moved.signal, this.#stopping)
+    return await this.#clock.sleep(at - this.#clock.now(), woken.signal).then(
       () => true,
       () => false,
     )

@@ -8,6 +8,7 @@
 // - one retry, jittered, for `transient` and `timeout` on idempotent requests; a vendor's 429 is never retried in place;
 // - a redirect to another host is refused: the token would go there too.
 import type { Clock } from '../kernel/clock.ts'
+import { linked } from '../kernel/linked-signal.ts'
 import { between, type Random } from '../kernel/random.ts'
 import { tell } from '../kernel/channels.ts'
 import { judge, rateReport, vendors, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
@@ -51,6 +52,12 @@ export interface CallOptions {
   readonly confirm?: (granted: { readonly remaining: number }) => Promise<boolean>
 }
 
+/** How long a call may take in all; and that, or until its caller cancels it. */
+interface Patience {
+  readonly total: AbortSignal
+  readonly waiting: AbortSignal
+}
+
 type Granted = Extract<PermitAnswer, { outcome: 'granted' }>
 
 const ATTEMPT_MS = 15_000
@@ -73,26 +80,28 @@ export class Calls {
   async call<T>(request: VendorRequest<T>, options: CallOptions): Promise<CallOutcome<T>> {
     const { clock, random } = this.#parts
     const total = clock.deadline(options.totalMs ?? TOTAL_MS)
-    const first = await this.#attempt(request, options, total)
+    using waiting = linked(total, options.signal)
+    const patience = { total, waiting: waiting.signal }
+    const first = await this.#attempt(request, options, patience)
     if (!request.idempotent || !mayPass(first)) return first
-    const rested = await clock.sleep(between(random, RETRY_MS.from, RETRY_MS.to), either(total, options.signal)).then(
+    const rested = await clock.sleep(between(random, RETRY_MS.from, RETRY_MS.to), waiting.signal).then(
       () => true,
       () => false,
     )
     options.signal?.throwIfAborted()
     if (!rested) return first
-    const second = await this.#attempt(request, options, total)
+    const second = await this.#attempt(request, options, patience)
     // The second attempt got no slot: the first one's outcome is all we know of the vendor.
     return second.outcome === 'no_permit' && total.aborted ? first : second
   }
 
-  async #attempt<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
+  async #attempt<T>(request: VendorRequest<T>, options: CallOptions, patience: Patience): Promise<CallOutcome<T>> {
     const { clock } = this.#parts
-    const waiting = either(total, options.signal)
+    const { total, waiting } = patience
     const until = clock.now() + PATIENCE_MS * clock.speed
     try {
       for (;;) {
-        const outcome = await this.#inSlot(request, options, waiting, () => this.#permitted(request, options, total))
+        const outcome = await this.#inSlot(request, options, waiting, () => this.#permitted(request, options, patience))
         if (outcome.outcome !== 'no_permit' || outcome.refusal === undefined || outcome.refusal.resetAt > until) return outcome
         await clock.sleep(outcome.refusal.resetAt - clock.now(), waiting)
       }
@@ -120,7 +129,7 @@ export class Calls {
     return { outcome: 'no_permit', refusal: { ...which, cause: 'yield', resetAt: clock.now() + waitMs * clock.speed } }
   }
 
-  async #permitted<T>(request: VendorRequest<T>, options: CallOptions, total: AbortSignal): Promise<CallOutcome<T>> {
+  async #permitted<T>(request: VendorRequest<T>, options: CallOptions, patience: Patience): Promise<CallOutcome<T>> {
     const { vendor, endpoint, cost } = request
     const answer = await this.#parts.permits({
       vendor,
@@ -131,13 +140,13 @@ export class Calls {
     })
     if (answer.outcome === 'refused') return { outcome: 'no_permit', refusal: refusalIn(answer) }
     if (answer.outcome === 'unavailable') return { outcome: 'no_permit', refusal: undefined }
-    return await this.#spend(request, options, total, answer)
+    return await this.#spend(request, options, patience, answer)
   }
 
   async #spend<T>(
     request: VendorRequest<T>,
     options: CallOptions,
-    total: AbortSignal,
+    { total, waiting }: Patience,
     granted: Granted,
   ): Promise<CallOutcome<T>> {
     const { clock, fetch } = this.#parts
@@ -153,8 +162,8 @@ export class Calls {
       return this.#noTurn(request, 0)
     }
     const startedAt = clock.now()
-    const patience = AbortSignal.any([clock.deadline(options.attemptMs ?? ATTEMPT_MS), either(total, options.signal)])
-    const attempt = await send(fetch, request, patience, options.maxBytes ?? MAX_BYTES)
+    using attempting = linked(clock.deadline(options.attemptMs ?? ATTEMPT_MS), waiting)
+    const attempt = await send(fetch, request, attempting.signal, options.maxBytes ?? MAX_BYTES)
     const outcome = outcomeOf(request, attempt, clock.now())
     tell('paceline:call', {
       vendor: request.vendor,
@@ -214,6 +223,3 @@ function outcomeOf<T>(request: VendorRequest<T>, attempt: WireResult, now: numbe
 }
 
 const mayPass = ({ outcome }: CallOutcome<unknown>): boolean => outcome === 'transient' || outcome === 'timeout'
-
-const either = (one: AbortSignal, other: AbortSignal | undefined): AbortSignal =>
-  other === undefined ? one : AbortSignal.any([one, other])

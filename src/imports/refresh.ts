@@ -8,6 +8,7 @@ import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import { service, type Service } from '../kernel/service.ts'
+import { linked } from '../kernel/linked-signal.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { OpenVendor, StravaActivityDetail, StravaEndpoints, VendorName } from '../vendors/vendors.ts'
 
@@ -53,7 +54,8 @@ export class DetailRefresh {
     const refresh = this.#underWay.get(activityId) ?? this.#begin(athleteId, activityId)
     const patience = new AbortController()
     const { clock } = this.#parts
-    const over = clock.sleep(PATIENCE_MS * clock.speed, AbortSignal.any([patience.signal, this.#stopping])).catch(() => undefined)
+    using ended = linked(patience.signal, this.#stopping)
+    const over = clock.sleep(PATIENCE_MS * clock.speed, ended.signal).catch(() => undefined)
     await Promise.race([refresh, over])
     patience.abort()
   }

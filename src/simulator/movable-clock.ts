@@ -1,6 +1,7 @@
 // A clock that can be moved forward by hand, on top of one that runs by itself. `POST /_sim/clock` moves the vendors' time and
 // leaves the base clock alone. Sleepers notice at once. Deadlines stay those of the base clock, because they limit real I/O.
 import type { Clock } from '../kernel/clock.ts'
+import { linked } from '../kernel/linked-signal.ts'
 
 export class MovableClock implements Clock {
   readonly #base: Clock
@@ -44,7 +45,8 @@ export class MovableClock implements Clock {
     const wake = (): void => pushed.abort()
     this.#wakes.add(wake)
     try {
-      await this.#base.sleep(ms, signal === undefined ? pushed.signal : AbortSignal.any([signal, pushed.signal]))
+      using ended = linked(signal, pushed.signal)
+      await this.#base.sleep(ms, ended.signal)
     } catch (error) {
       if (signal?.aborted === true || !pushed.signal.aborted) throw error
     } finally {

@@ -2,6 +2,7 @@
 // repeat, delay or reorder webhooks act here. Sending never delays the vendor's answers.
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { linked } from '../kernel/linked-signal.ts'
 import { WEBHOOK_KINDS, type Faults } from './faults.ts'
 import type { Journal } from './journal.ts'
 import type { VendorName } from './router.ts'
@@ -67,7 +68,8 @@ export class WebhookSender {
     const { clock } = this.#parts
     this.#background(async () => {
       const waited = new AbortController()
-      await Promise.race([overtaken.promise, clock.sleep(REORDER_MS, AbortSignal.any([waited.signal, this.#stop.signal]))])
+      using ended = linked(waited.signal, this.#stop.signal)
+      await Promise.race([overtaken.promise, clock.sleep(REORDER_MS, ended.signal)])
       waited.abort()
       await this.#deliver(delivery)
     })
@@ -99,7 +101,8 @@ export class WebhookSender {
   /** The status, or 0 when there was no answer in time. */
   async #sendOnce(delivery: Delivery): Promise<number> {
     const { clock, send } = this.#parts
-    const signal = AbortSignal.any([clock.deadline(delivery.rule.answerMs), this.#stop.signal])
+    using patience = linked(clock.deadline(delivery.rule.answerMs), this.#stop.signal)
+    const { signal } = patience
     const headers = { 'content-type': 'application/json', ...delivery.headers() }
     try {
       const request = new Request(delivery.url, { method: 'POST', headers, body: delivery.body, signal })
@@ -114,7 +117,8 @@ export class WebhookSender {
 
   /** Asks the receiver and waits for the answer (a handshake). Undefined if there is none in time. */
   async ask(url: string, answerMs: number): Promise<{ status: number; text: string } | undefined> {
-    const signal = AbortSignal.any([this.#parts.clock.deadline(answerMs), this.#stop.signal])
+    using patience = linked(this.#parts.clock.deadline(answerMs), this.#stop.signal)
+    const { signal } = patience
     try {
       const response = await Promise.race([this.#parts.send(new Request(url, { signal })), aborted(signal)])
       return { status: response.status, text: await response.text() }

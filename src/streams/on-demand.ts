@@ -3,6 +3,7 @@
 import type { Connections } from '../accounts/accounts.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { linked } from '../kernel/linked-signal.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { GateCause, Work } from '../work/work.ts'
 import type { FetchOutcome, Fetcher } from './fetcher.ts'
@@ -98,7 +99,8 @@ export class OnDemand {
     if (state?.athleteId !== athleteId) return undefined
     if (state.status === 'success') return await this.#answer(state, {})
     const patience = new AbortController()
-    const over = clock.sleep(waitMs * clock.speed, AbortSignal.any([patience.signal, signal])).then(nothing, nothing)
+    using ended = linked(patience.signal, signal)
+    const over = clock.sleep(waitMs * clock.speed, ended.signal).then(nothing, nothing)
     try {
       const isOurs = fetcher.isUnderWay(activityId) || isDue(state, clock.now())
       const fetched = isOurs ? await Promise.race([this.#fetch(activityId, signal), over]) : undefined

@@ -5,6 +5,7 @@ import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { MINUTE_MS } from '../kernel/durations.ts'
 import { hasCode } from '../kernel/errors.ts'
+import { linked } from '../kernel/linked-signal.ts'
 import type { CallClass } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { Claim, type Source } from './claim.ts'
@@ -65,9 +66,9 @@ export class VendorWorker {
     this.#stopping = stopping
     for (let wasWoken = true; !stopping.aborted;) {
       this.#alarm = new AbortController()
-      const woken = AbortSignal.any([this.#alarm.signal, stopping])
-      await this.#sleep(await this.#look(wasWoken), woken)
-      wasWoken = woken.aborted
+      using woken = linked(this.#alarm.signal, stopping)
+      await this.#sleep(await this.#look(wasWoken), woken.signal)
+      wasWoken = woken.signal.aborted
     }
     await this.#dispatching
     await Promise.all(this.#underWay)
@@ -170,7 +171,8 @@ export class VendorWorker {
   async #serve(lane: Lane, giveBack: (() => Promise<void>) | undefined): Promise<Rest | undefined> {
     const { lanes } = this.#parts
     const [lost, over] = [new AbortController(), new AbortController()]
-    const claim = new Claim(lanes, lane, AbortSignal.any([this.#stopping, lost.signal]))
+    using ending = linked(this.#stopping, lost.signal)
+    const claim = new Claim(lanes, lane, ending.signal)
     const renewing = this.#renew(lane, { lost, over: over.signal })
     try {
       const rest = await visit(claim, this.#parts)

@@ -25,6 +25,7 @@ const bans: readonly Ban[] = [
     home: KERNEL,
   },
   { calls: /\bAbortSignal\.timeout\b/g, instead: 'clock.deadline(ms)', home: KERNEL },
+  { calls: /\bAbortSignal\.any\b/g, instead: 'linked(…), which can be disposed of', home: KERNEL },
   {
     calls: /\bMath\.random\b|\b(?:random(?:UUID|Bytes|Int|Fill\w*)|getRandomValues)\b/g,
     instead: 'the Random port',
@@ -84,6 +85,7 @@ prove({
     found('globalThis.setInterval(f, 5)', 'globalThis.setInterval', 'clock.sleep(ms)'),
     found('setImmediate(f)', 'setImmediate', 'clock.sleep(ms)'),
     found('fetch(url, { signal: AbortSignal.timeout(5) })', 'AbortSignal.timeout', 'clock.deadline(ms)'),
+    found('AbortSignal.any([one, other])', 'AbortSignal.any', 'linked(…), which can be disposed of'),
     found('Math.random()', 'Math.random', 'the Random port'),
     found('crypto.randomUUID()', 'randomUUID', 'the Random port'),
     found("import { randomBytes as r } from 'node:crypto'", 'randomBytes', 'the Random port'),
