@@ -7,6 +7,7 @@ import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import { hasCode } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Random } from '../kernel/random.ts'
+import { within } from '../kernel/within.ts'
 import type { CallOptions, CallOutcome, Calls } from '../calls/calls.ts'
 import type { Database, Queryable } from '../db/db.ts'
 import {
@@ -165,11 +166,14 @@ export class Connections {
 
   /** Makes a call with the token, which is refreshed when it has expired. If the vendor refuses the token, refreshes it and calls once more. */
   async call<T>(connectionId: string, request: VendorRequest<T>, options: CallOptions): Promise<AuthorisedOutcome<T>> {
-    const first = await this.#tokens.token(connectionId)
+    // A refresh goes on when its caller no longer waits: the vendor may have taken the old token back already.
+    const token = (refused?: number): Promise<TokenAnswer> =>
+      unlessCancelled(options.signal, this.#tokens.token(connectionId, refused))
+    const first = await token()
     if (first.outcome !== 'ready') return withoutToken(first)
     const outcome = await this.#parts.calls.call(bearing(request, first.token.accessToken), options)
     if (outcome.outcome !== 'unauthorised') return outcome
-    const second = await this.#tokens.token(connectionId, first.token.version)
+    const second = await token(first.token.version)
     if (second.outcome !== 'ready') return withoutToken(second)
     return await this.#parts.calls.call(bearing(request, second.token.accessToken), options)
   }
@@ -243,6 +247,9 @@ const bearing = <T>(request: VendorRequest<T>, accessToken: string): VendorReque
   ...request,
   headers: { ...request.headers, authorization: `Bearer ${accessToken}` },
 })
+
+const unlessCancelled = <T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> =>
+  signal === undefined ? work : within(signal, work)
 
 function withoutToken<T>(answer: Exclude<TokenAnswer, { outcome: 'ready' }>): AuthorisedOutcome<T> {
   if (answer.outcome === 'later') return answer.because

@@ -2,7 +2,7 @@
 import { after, before, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Erasure, SecretBox, type Accounts, type Connections, type Consent } from '../../src/accounts/accounts.ts'
-import type { CallOptions } from '../../src/calls/calls.ts'
+import type { CallOptions, Fetch } from '../../src/calls/calls.ts'
 import { migrate, type Database, type Eraser } from '../../src/db/db.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
@@ -45,13 +45,16 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
     })
 
     /** Another process's, as far as the database can tell. */
-    const process = (keys: readonly Uint8Array[] = SECRETS.keys): Connections =>
+    const process = (
+      keys: readonly Uint8Array[] = SECRETS.keys,
+      fetch: Fetch = (url, init) => simulator.fetch(url, init),
+    ): Connections =>
       roomsOn({
         database,
         clock,
         newId,
         secrets: { ...SECRETS, keys },
-        fetch: (url, init) => simulator.fetch(url, init),
+        fetch,
         vendor: simulatedVendor,
         permits: unmetered,
         slots: () => new Slots(100),
@@ -195,6 +198,27 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       assert.equal((await connections.list(athleteId))[0]?.status, 'needs_reauth')
       await connected(connections, 'strava')
       assert.equal((await connections.list(athleteId))[0]?.status, 'active')
+    })
+
+    test('a caller that cancels does not wait for a refresh, which goes on for the others', async () => {
+      const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const id = await connected(process(), 'strava')
+      const connections = process(undefined, async (url, init) => {
+        if (String(url).endsWith('/oauth/token')) {
+          asked.resolve()
+          await answered.promise
+        }
+        return await simulator.fetch(url, init)
+      })
+      await database.query('update connection set access_expires_at = $1', [new Date(0)])
+      const cancelling = new AbortController()
+      const call = connections.call(id, strava.activityList({ perPage: 1 }), { ...live, signal: cancelling.signal })
+      await asked.promise
+      cancelling.abort(new Error('no longer wanted'))
+      await assert.rejects(call, /no longer wanted/)
+      answered.resolve()
+      const { outcome } = await connections.call(id, strava.activityList({ perPage: 1 }), live)
+      assert.deepEqual([outcome, refreshes()], ['ok', 1])
     })
 
     test('a refresher that died leaves a lease that expires', async () => {
