@@ -53,7 +53,7 @@ export interface Counts {
   readonly parked: number
   /** Details that are still to be fetched, or fetched again. */
   readonly detailsOwed: number
-  /** Activities whose photos are still to be fetched, and those whose photos were. */
+  /** Activities whose photos are still to be fetched, now or after their detail, and those whose photos were. */
   readonly photosOwed: number
   readonly photosSynced: number
 }

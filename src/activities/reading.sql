@@ -26,11 +26,13 @@ where activity_id = $id
 order by taken_at nulls last, unique_id;
 
 -- name: counts
--- The photo counts count activities, because one call fetches all photos of an activity.
+-- The photo counts count activities, because one call fetches all photos of an activity. Those still to come are known from the list: it
+-- says how many photos an activity has before its detail does.
 select count(*) as listed, count(detailed_at) as detailed,
   count(*) filter (where detailed_at is null and (detail_failed_at is not null or missing_since is not null)) as parked,
   count(*) filter (where detail_is_owed(detailed_at, detail_stale, missing_since, missing_asked) and detail_failed_at is null) as "detailsOwed",
-  count(*) filter (where photos_are_owed(detailed_at, photo_count, photos_synced_at) and missing_since is null) as "photosOwed",
+  count(*) filter (where photo_count > 0 and photos_synced_at is null and missing_since is null
+    and (detailed_at is not null or detail_failed_at is null)) as "photosOwed",
   count(photos_synced_at) as "photosSynced"
 from activity
 where athlete_id = $athleteId and provider = $vendor;

@@ -76,8 +76,4 @@ export class Eta {
   }
 }
 
-/** Only a detail tells whether an activity has photos: of those that are still to come, as many as of those that have come. */
-function fetchesOwed({ detailed, detailsOwed, photosOwed, photosSynced }: Counts): number {
-  const withPhotos = detailed === 0 ? 0 : (photosOwed + photosSynced) / detailed
-  return Math.round(detailsOwed * (1 + withPhotos)) + photosOwed
-}
+const fetchesOwed = ({ detailsOwed, photosOwed }: Counts): number => detailsOwed + photosOwed

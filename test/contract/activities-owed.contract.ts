@@ -175,7 +175,7 @@ export function activitiesOwedContract(name: string, open: () => Promise<Databas
       const owed = async (): Promise<string[]> => await fixture.owed(athleteId, 'photos')
       const [all, details, withPhotos] = [real.summaries.length, real.details.length, real.photos.size]
       await fixture.list(athleteId, real.summaries)
-      assert.deepEqual([await counts(), await owed()], [[all, 0, 0, 0], []])
+      assert.deepEqual([await counts(), await owed()], [[all, 0, withPhotos, 0], []], 'the list tells how many will be')
       await fixture.detail(athleteId, real.details)
       assert.deepEqual(await counts(), [all, details, withPhotos, 0])
       const first = (await owed())[0] ?? ''
