@@ -13,8 +13,8 @@ delete from oauth_state
 where expires_at <= $now;
 
 -- name: connect
--- A first consent, or a renewed one for the same account. No row when the athlete has another account of this vendor connected;
--- a unique violation (connection_one_athlete) when the account is another athlete's.
+-- A first consent, or a renewed one for the same account. No row when the athlete has another account of this vendor connected, or when
+-- the row has another id than the one that the tokens are sealed for; a unique violation (connection_one_athlete) when the account is another athlete's.
 insert into connection (id, athlete_id, vendor, vendor_athlete_id, status, scopes, access_token, access_expires_at, refresh_token, connected_at, consented_at, look_at)
 values ($id, $athleteId, $vendor, $vendorAthleteId, 'active', $scopes, $accessToken, $accessExpiresAt, $refreshToken, $now, $now, $now)
 on conflict (athlete_id, vendor) do update
@@ -22,7 +22,7 @@ set status = 'active', scopes = excluded.scopes, access_token = excluded.access_
     access_expires_at = excluded.access_expires_at, refresh_token = excluded.refresh_token,
     consented_at = excluded.consented_at, look_at = excluded.look_at, look_tries = 0,
     token_version = connection.token_version + 1, refresh_epoch = connection.refresh_epoch + 1, refresh_lease_until = null
-where connection.vendor_athlete_id = excluded.vendor_athlete_id
+where connection.vendor_athlete_id = excluded.vendor_athlete_id and connection.id = excluded.id
 returning id;
 
 -- name: list

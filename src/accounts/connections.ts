@@ -59,6 +59,13 @@ export type Consent =
 /** How an authorised call ended: as any call, or not sent for want of a token. */
 export type AuthorisedOutcome<T> = CallOutcome<T> | { readonly outcome: 'needs_reauth' } | { readonly outcome: 'not_connected' }
 
+interface Kept {
+  readonly athleteId: string
+  readonly vendor: VendorName
+  readonly vendorAthleteId: string
+  readonly scopes: readonly string[]
+}
+
 /** Time for a person to read and click; real time even when the clock is scaled. */
 const STATE_MS = 15 * MINUTE_MS
 
@@ -210,28 +217,37 @@ export class Connections {
     return await this.#store({ athleteId, vendor: open.name, vendorAthleteId: who, scopes }, grant)
   }
 
-  async #store(
-    kept: { athleteId: string; vendor: VendorName; vendorAthleteId: string; scopes: readonly string[] },
-    grant: TokenGrant,
-  ): Promise<Consent> {
-    const { box, clock, database, newId } = this.#parts
-    const { athleteId, vendor } = kept
-    // Tokens are sealed with their row's id, and a renewed consent keeps its row, so the id must be known first.
-    const [existing] = await database.query<{ id: string }>(sql.idOf({ athleteId, vendor }))
-    const id = existing?.id ?? newId()
+  /** Tokens are sealed with their row's id. When another consent has made the row meanwhile, they are sealed again, for that row. */
+  async #store(kept: Kept, grant: TokenGrant): Promise<Consent> {
+    for (let id = (await this.#idOf(kept)) ?? this.#parts.newId(); ;) {
+      const written = await this.#write(id, kept, grant)
+      if (written === 'written') return { outcome: 'connected', connectionId: id }
+      const found = await this.#idOf(kept)
+      const isSettled = found === undefined ? written === 'taken' : found === id
+      if (isSettled) return { outcome: 'already_connected' }
+      id = found ?? id
+    }
+  }
+
+  async #write(id: string, kept: Kept, grant: TokenGrant): Promise<'written' | 'another row' | 'taken'> {
+    const { box, clock, database } = this.#parts
     const now = clock.now()
+    const query = sql.connect({ id, ...kept, ...sealed(grant, { box, id, now }), now: new Date(now) })
     try {
-      const query = sql.connect({ id, ...kept, ...sealed(grant, { box, id, now }), now: new Date(now) })
-      const row = await database.transaction(async tx => {
-        const [stored] = await tx.query<{ id: string }>(query)
-        if (stored !== undefined) await tx.notify(CONSENT_CHANNEL, vendor)
-        return stored
+      return await database.transaction(async tx => {
+        if ((await tx.query(query)).length === 0) return 'another row'
+        await tx.notify(CONSENT_CHANNEL, kept.vendor)
+        return 'written'
       })
-      return row === undefined ? { outcome: 'already_connected' } : { outcome: 'connected', connectionId: row.id }
     } catch (error) {
-      if (hasCode(error, '23505')) return { outcome: 'already_connected' }
+      // Another athlete's, or this one's: of two inserts at once PostgreSQL may see this violation first.
+      if (hasCode(error, '23505')) return 'taken'
       throw error
     }
+  }
+
+  async #idOf({ athleteId, vendor }: Kept): Promise<string | undefined> {
+    return (await this.#parts.database.query<{ id: string }>(sql.idOf({ athleteId, vendor })))[0]?.id
   }
 
   #redirectUri(name: VendorName): string {

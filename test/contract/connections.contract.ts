@@ -163,6 +163,34 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       assert.throws(() => new SecretBox([oldKey], random).open(row?.access_token ?? Buffer.of(), newId()))
     })
 
+    test('two consents at once make one connection, whose tokens open', async () => {
+      for (let round = 0; round < 5; round++) {
+        // Both codes are exchanged at once, so that neither finds the other's row.
+        let arrived = 0
+        const both = Promise.withResolvers<void>()
+        const together: Fetch = async (url, init) => {
+          if (++arrived === 2) both.resolve()
+          await both.promise
+          return await simulator.fetch(url, init)
+        }
+        const outcomes = await Promise.all([1, 2].map(() => connect(process(SECRETS.keys, together), 'strava')))
+        const ids = outcomes.map(each => (each.outcome === 'connected' ? each.connectionId : each.outcome))
+        assert.equal(ids[0], ids[1])
+        type Row = { id: string; access_token: Uint8Array; refresh_token: Uint8Array }
+        const rows = await database.query<Row>('select id, access_token, refresh_token from connection')
+        assert.deepEqual(
+          rows.map(row => row.id),
+          [ids[0]],
+        )
+        const box = new SecretBox(SECRETS.keys, random)
+        for (const row of rows) for (const token of [row.access_token, row.refresh_token]) assert(box.open(token, row.id))
+        // The vendor ends the older of two grants. Where that one was stored last, the athlete is asked to connect again.
+        const { outcome } = await process().call(ids[0] ?? '', strava.activityList({}), live)
+        assert(['ok', 'needs_reauth'].includes(outcome), outcome)
+        await database.query('delete from connection')
+      }
+    })
+
     test('fifty callers in two processes make one refresh', async () => {
       const [one, two] = [process(), process()]
       const id = await connected(one, 'strava')
