@@ -48,7 +48,8 @@ export function databasePart(database: Database): Part {
   return {
     name: 'database',
     check: async () => {
-      await database.query('select 1')
+      const [row] = await database.query<{ transaction_read_only: string }>('show transaction_read_only')
+      if (row?.transaction_read_only !== 'off') throw new Error('it takes no writes')
     },
   }
 }

@@ -1,14 +1,16 @@
 // PostgreSQL 15 or newer through `pg`. A lost connection fails the statements that were on it and nothing else: the pool
-// opens new ones, and the listener takes up its channels again, so a restarted server needs no restart of Paceline.
-import { Client, defaults, Pool, types, type ClientBase, type PoolClient, type QueryResult } from 'pg'
+// opens new ones, and the listener takes up its channels again, so a restarted server needs no restart of Paceline, and neither does a
+// failover to another one behind the same address.
+import { Client, defaults, types, type ClientBase, type PoolClient, type QueryResult } from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { tell } from '../kernel/channels.ts'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { asQuery, type Database, type Listener, type Queryable, type Row } from './database.ts'
 import { within } from '../kernel/within.ts'
 import { PostgresListener } from './postgres-listener.ts'
+import { CONNECT_TIMEOUT_MS, PostgresPool } from './postgres-pool.ts'
 import type { Query } from './queries.ts'
-import { brokenConnection, translated } from './postgres-errors.ts'
+import { brokenConnection, mayTryAgain, translated } from './postgres-errors.ts'
 import { TransactionGuard } from './transaction-guard.ts'
 
 export interface PostgresOptions {
@@ -18,7 +20,6 @@ export interface PostgresOptions {
   readonly statementTimeoutMs?: number
 }
 
-const CONNECT_TIMEOUT_MS = 5_000
 /** How long closing waits for the server to end the connections; a server that hangs never does. */
 const CLOSE_MS = 3_000
 /** The longest delay of a timer, 24 days: in effect no limit. */
@@ -62,19 +63,18 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   }
-  const pool = new Pool({
-    ...settings,
+  const limits = {
     max: connections,
     statement_timeout: statementTimeoutMs,
     // The server's own limit answers first; this one is for a server that does not answer at all.
     query_timeout: statementTimeoutMs + CONNECT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: 60_000,
+  }
+  const listener = new PostgresListener(() => new Client(settings), clock)
+  const pool = new PostgresPool({ ...settings, ...limits }, () => {
+    listener.renew()
   })
-  // An idle connection that breaks is replaced by the pool; unheard, the event would end the process.
-  pool.on('error', error => {
-    tell('paceline:notice', { where: 'db', sentence: `A connection to PostgreSQL was lost: ${reasonOf(error)}` })
-  })
-  const database = new PostgresDatabase(pool, new PostgresListener(() => new Client(settings), clock), clock)
+  const database = new PostgresDatabase(pool, listener, clock)
   try {
     await database.query('select 1')
   } catch (error) {
@@ -94,15 +94,13 @@ function addressOf(url: string): string {
 
 class PostgresDatabase implements Database {
   readonly kind = 'postgres'
-  readonly #pool: Pool
+  readonly #pool: PostgresPool
   readonly #listener: PostgresListener
   readonly #clock: Clock
   readonly #guard = new TransactionGuard()
-  /** Checked-out connections that must not go back to the pool. */
-  readonly #spoilt = new WeakSet<PoolClient>()
   #closing: Promise<void> | undefined
 
-  constructor(pool: Pool, listener: PostgresListener, clock: Clock) {
+  constructor(pool: PostgresPool, listener: PostgresListener, clock: Clock) {
     this.#pool = pool
     this.#listener = listener
     this.#clock = clock
@@ -110,12 +108,13 @@ class PostgresDatabase implements Database {
 
   async query<T = Row>(query: string | Query, values?: readonly unknown[]): Promise<T[]> {
     this.#guard.check()
-    return await this.#withClient(client => run<T>(client, asQuery(query, values)))
+    const statement = asQuery(query, values)
+    return await told(() => twice(() => this.#pool.use(client => run<T>(client, statement))))
   }
 
   async script(text: string): Promise<Row[]> {
     this.#guard.check()
-    return await this.#withClient(client => this.#undone(client, () => run<Row>(client, { text })))
+    return await told(() => this.#pool.use(client => this.#undone(client, () => run<Row>(client, { text }))))
   }
 
   async notify(channel: string, payload: string): Promise<void> {
@@ -124,14 +123,14 @@ class PostgresDatabase implements Database {
 
   async transaction<T>(work: (tx: Queryable) => Promise<T>, { unhurried = false } = {}): Promise<T> {
     this.#guard.check()
-    return await this.#withClient(client =>
-      this.#undone(client, async () => {
-        await client.query(unhurried ? 'begin; set local statement_timeout = 0' : 'begin')
-        const result = await this.#guard.enter(() => work(queryable(client, unhurried)))
-        await client.query('commit')
-        return result
-      }),
-    )
+    const begin = unhurried ? 'begin; set local statement_timeout = 0' : 'begin'
+    const whole = async (client: PoolClient): Promise<T> => {
+      await client.query(begin)
+      const result = await this.#guard.enter(() => work(queryable(client, unhurried)))
+      await client.query('commit')
+      return result
+    }
+    return await told(() => this.#pool.use(client => this.#undone(client, () => whole(client))))
   }
 
   async listen(channel: string, listener: Listener): Promise<() => Promise<void>> {
@@ -158,33 +157,30 @@ class PostgresDatabase implements Database {
     } catch (error) {
       if (!brokenConnection(error)) {
         await client.query('rollback').catch(() => {
-          this.#spoilt.add(client)
+          this.#pool.spoil(client)
         })
       }
       throw error
     }
   }
+}
 
-  // A connection that failed on the wire is thrown away; one whose statement was refused goes back to the pool.
-  async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    let client: PoolClient | undefined
-    let broken = false
-    try {
-      client = await this.#pool.connect()
-      client.on('error', heardByTheNextStatement)
-      return await work(client)
-    } catch (error) {
-      broken = brokenConnection(error)
-      throw translated(error)
-    } finally {
-      client?.off('error', heardByTheNextStatement)
-      client?.release(broken || this.#spoilt.has(client))
-    }
+async function told<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw translated(error)
   }
 }
 
-// Nobody waits when a connection is lost between two statements of a transaction; without a listener the event would end the process.
-const heardByTheNextStatement = (): void => undefined
+async function twice<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!mayTryAgain(error)) throw error
+    return await work()
+  }
+}
 
 interface Statement extends Partial<Query> {
   readonly text: string

@@ -5,8 +5,9 @@
 //   throws there, because on the embedded store it would wait for itself for ever.
 // - notify inside a transaction is heard after the commit, or never. Listeners hear `undefined` when the connection was lost
 //   for a while: something may have been missed, look for yourself.
-// - A database that does not answer is PACE_DATABASE_UNAVAILABLE, a statement over its time PACE_DATABASE_TIMEOUT; what the
-//   server says about a statement keeps its SQLSTATE in `code`.
+// - A database that does not answer, or takes no writes, is PACE_DATABASE_UNAVAILABLE, a statement over its time PACE_DATABASE_TIMEOUT, a
+//   transaction that gave way to another (a deadlock) PACE_DATABASE_CONFLICT; what else the server says about a statement keeps its
+//   SQLSTATE in `code`. A single statement that was refused for want of writes or gave way has been tried twice by then.
 // - Values, also inside arrays: int8 is a number (a bigint beyond 2^53), date and numeric are strings, timestamptz is a Date, bytea a Buffer.
 import { AsyncResource } from 'node:async_hooks'
 import { tell } from '../kernel/channels.ts'

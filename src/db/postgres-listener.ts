@@ -8,6 +8,7 @@ import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { Slots } from '../kernel/slots.ts'
 import { CHANNEL, guarded, type Listener } from './database.ts'
 import { brokenConnection, translated } from './postgres-errors.ts'
+import { assertTakesWrites } from './postgres-pool.ts'
 
 const RETRY_MS = 500
 
@@ -54,6 +55,14 @@ export class PostgresListener {
     )
   }
 
+  /** Gives up the connection; another one takes its place. */
+  renew(): void {
+    this.#client?.then(
+      client => void client.end(),
+      () => undefined,
+    )
+  }
+
   #forget(channel: string, listener: Listener): 'last' | 'more' {
     const listeners = this.#listeners.get(channel)
     if (!listeners?.delete(listener) || listeners.size > 0) return 'more'
@@ -78,6 +87,7 @@ export class PostgresListener {
       client.on('error', () => undefined)
       try {
         await client.connect()
+        await assertTakesWrites(client)
         for (const channel of this.#listeners.keys()) await client.query(`listen ${channel}`)
         client.on('notification', ({ channel, payload }) => {
           for (const listener of this.#listeners.get(channel) ?? []) listener(payload ?? '')

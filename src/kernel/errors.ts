@@ -31,8 +31,10 @@ const CATALOGUE = {
   PACE_PORT_TAKEN: 'Another program listens on the address.',
   PACE_STORE_LOCKED: 'Another process has the embedded store open.',
   PACE_STORE_BROKEN: 'The embedded store does not open, or does not reach the disk.',
-  PACE_DATABASE_UNAVAILABLE: 'The database does not answer; nothing was changed, or it is unknown whether it was.',
+  PACE_DATABASE_UNAVAILABLE:
+    'The database does not answer, or takes no writes; nothing was changed, or it is unknown whether it was.',
   PACE_DATABASE_TIMEOUT: 'A statement ran longer than it may.',
+  PACE_DATABASE_CONFLICT: 'A transaction gave way to another one and changed nothing; try again.',
   PACE_MIGRATION_CHANGED: 'A migration that this store has applied was edited afterwards.',
   PACE_MIGRATION_UNKNOWN: 'The store was migrated by a newer Paceline.',
   PACE_REDIS_UNAVAILABLE: 'Redis does not answer within its deadline; the script may have run.',

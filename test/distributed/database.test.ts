@@ -2,6 +2,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { migrate, migrationsIn, openPostgres, type Database } from '../../src/db/db.ts'
+import { statusOf } from '../../src/http/status.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
 import { databaseContract } from '../contract/database.contract.ts'
 import { sqlContract } from '../contract/sql.contract.ts'
@@ -60,6 +61,73 @@ test('a server that cannot be used is told in one sentence, without the password
   })
   const missing = openPostgres({ url: (await fresh.url()).replace(/[^/]+$/, 'no_such_database'), clock })
   await assert.rejects(missing, { code: 'PACE_DATABASE_UNAVAILABLE', message: /does not exist/ })
+})
+
+describe('when the server refuses', () => {
+  let database: Database
+  before(async () => {
+    database = await open()
+    // A sequence goes on also where the statement is undone, so the first call is refused and the second is not.
+    await database.script(`create sequence calls; create table kept (n integer);
+      create function refused_once(sqlstate text) returns integer language plpgsql as $$ begin
+        if nextval('calls') = 1 then raise 'refused' using errcode = sqlstate; end if; return 1; end $$`)
+  })
+  after(() => database.close())
+  const refuseOnce = async (): Promise<void> => {
+    await database.script(`select setval('calls', 1, false)`)
+  }
+
+  for (const code of ['40001', '40P01', '25006']) {
+    test(`a statement that was refused with ${code} is tried once more, because nothing of it was done`, async () => {
+      await refuseOnce()
+      await database.query('truncate kept')
+      await database.query('insert into kept select refused_once($1)', [code])
+      assert.deepEqual(await database.query('select n from kept'), [{ n: 1 }])
+    })
+
+    test(`a transaction that was refused with ${code} is not tried again, and is worth another try`, async () => {
+      await refuseOnce()
+      let tries = 0
+      const refused = database.transaction(async tx => {
+        tries += 1
+        await tx.query('select refused_once($1)', [code])
+      })
+      const told = code === '25006' ? 'PACE_DATABASE_UNAVAILABLE' : 'PACE_DATABASE_CONFLICT'
+      await assert.rejects(refused, { code: told })
+      assert.deepEqual([tries, statusOf[told]], [1, 503])
+    })
+  }
+
+  test('of two transactions that wait for each other one gives way, and the other is stored', async () => {
+    await database.script('create table row (id integer primary key, n integer); insert into row values (1, 0), (2, 0)')
+    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const crossing = [1, 2].map((mine, index) =>
+      database.transaction(async tx => {
+        await tx.query('update row set n = n + 1 where id = $1', [mine])
+        both[index]?.resolve()
+        await Promise.all(both.map(({ promise }) => promise))
+        await tx.query('update row set n = n + 1 where id = $1', [3 - mine])
+      }),
+    )
+    const ends = await Promise.allSettled(crossing)
+    const codes = ends.map(end => (end.status === 'rejected' ? (end.reason as { code: string }).code : 'stored'))
+    assert.deepEqual(codes.toSorted(), ['PACE_DATABASE_CONFLICT', 'stored'])
+    assert.deepEqual(await database.query('select n from row order by id'), [{ n: 1 }, { n: 1 }])
+  })
+
+  test('a server that lets nobody in any more is away, whatever its reason', async () => {
+    const url = await fresh.url()
+    const [own, admin] = [await openPostgres({ url, clock }), await open()]
+    const name = new URL(url).pathname.slice(1)
+    await admin.query(`alter database ${name} allow_connections false`)
+    await admin.query('select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = $1', [name])
+    await until(async () => {
+      const refusal = await own.query('select 1').catch((error: unknown) => error)
+      assert.equal((refusal as { code: string }).code, 'PACE_DATABASE_UNAVAILABLE')
+      return /not currently accepting connections/.test((refusal as Error).message)
+    })
+    await Promise.all([own.close(), admin.close()])
+  })
 })
 
 describe('when PostgreSQL goes away', () => {

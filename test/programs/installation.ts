@@ -1,12 +1,11 @@
 // An installation as a person has it: a folder, a server in it, the command line, and beside them a simulator in a process of its own, which
 // agrees with the server on the time.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import type { SimulatorState } from '../../src/simulator/simulator.ts'
 import type { VendorName } from '../../src/vendors/vendors.ts'
 import { consent, type Decision } from '../consent.ts'
+import { startRelay } from '../servers/relay.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { paceline, started, up, type Ended, type Settings, type Up } from './paceline.ts'
 
@@ -68,9 +67,10 @@ export async function install(options: InstallationOptions): Promise<Installatio
     anchor: new Date(options.simulated?.anchor ?? Date.now()).toISOString(),
     speed: speed === undefined ? [] : ['--speed', String(speed)],
   }
-  const relay = options.webhooks === true ? await startRelay(() => server.url) : undefined
-  opening.defer(() => void relay?.close())
-  const hooks = relay === undefined ? [] : ['--webhooks', `http://127.0.0.1:${(relay.address() as AddressInfo).port}/webhooks`]
+  // The simulator is told where to send webhooks before the server has its port; the relay's is known first.
+  const relay = options.webhooks === true ? await startRelay(() => Number(new URL(server.url).port)) : undefined
+  opening.defer(() => relay?.close())
+  const hooks = relay === undefined ? [] : ['--webhooks', `http://127.0.0.1:${relay.port}/webhooks`]
   const world = ['--activities', String(options.activities ?? 0), ...time.speed, ...hooks]
   const simulator = options.simulated?.url ?? (await startSimulator(opening, folder.path, world, time.anchor))
   const settings = { PACELINE_CLOCK_ANCHOR: time.anchor, ...vendorSettings(simulator, vendors), ...options.settings }
@@ -147,16 +147,4 @@ async function startSimulator(
     assert.equal((await simulator.stop()).code, 0)
   })
   return simulator.found
-}
-
-/** The simulator is told where to send webhooks before the server has its port. This one is known first, and leads to the server's. */
-async function startRelay(to: () => string): Promise<Server> {
-  const relay = createServer(near => {
-    const far = connect(Number(new URL(to()).port), '127.0.0.1')
-    for (const socket of [near, far]) socket.on('error', () => void (near.destroy(), far.destroy()))
-    near.pipe(far).pipe(near)
-  })
-  relay.listen(0, '127.0.0.1')
-  await once(relay, 'listening')
-  return relay
 }

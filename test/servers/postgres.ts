@@ -1,6 +1,7 @@
 // A real PostgreSQL for the tests, and a fresh database in one. The superuser is `paceline`, without a password, on 127.0.0.1
 // only. PostgreSQL refuses to run as root: then it runs as `postgres` or, where there is no such user, as `nobody`.
 import { spawnSync } from 'node:child_process'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { folderOf } from './programs.ts'
@@ -14,9 +15,21 @@ export interface PostgresOptions {
   readonly fsync?: boolean
   /** Any other setting, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>
+  /** A server that is halted just now: this one begins with its data, as its standby, and follows it when it runs again. */
+  readonly standbyOf?: TestServer
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestServer> {
+  // The copy takes the mark with it; the server itself starts without.
+  if (options.standbyOf) makeStandby(options.standbyOf)
+  try {
+    return await startAny(options)
+  } finally {
+    if (options.standbyOf) rmSync(standbyMark(options.standbyOf))
+  }
+}
+
+async function startAny(options: PostgresOptions): Promise<TestServer> {
   const programs = folderOf('postgres')
   const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined
   return startServer({
@@ -26,18 +39,38 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     // "Fast" shutdown: SIGTERM would wait for every client to leave.
     haltSignal: 'SIGINT',
     url: port => `postgres://paceline@127.0.0.1:${port}/postgres`,
-    prepare: folder => ({ command: join(programs, 'initdb'), args: initdbArgs(folder) }),
+    prepare: folder =>
+      options.standbyOf === undefined
+        ? { command: join(programs, 'initdb'), args: initdbArgs(folder) }
+        : { command: 'cp', args: ['-R', dataOf(options.standbyOf), dataOf({ folder })] },
     args: place => postgresArgs(place, options),
     answers: hasFolder,
   })
 }
 
-const initdbArgs = (folder: string): readonly string[] => {
-  const access = ['--username=paceline', '--auth=trust']
-  return [`--pgdata=${join(folder, 'data')}`, ...access, '--encoding=UTF8', `--locale=${LOCALE}`, '--no-sync']
+const dataOf = ({ folder }: Pick<TestServer, 'folder'>): string => join(folder, 'data')
+
+const standbyMark = (server: TestServer): string => join(dataOf(server), 'standby.signal')
+
+/** Its next start is that of a standby, which only reads, until it is promoted. */
+export function makeStandby(server: TestServer): void {
+  const file = standbyMark(server)
+  writeFileSync(file, '')
+  // The server runs as another user and opens it to write.
+  chmodSync(file, 0o666)
 }
 
-function postgresArgs({ folder, port }: Place, { fsync = false, settings = {} }: PostgresOptions): readonly string[] {
+/** Resolves when it takes writes. */
+export async function promote(server: TestServer): Promise<void> {
+  await ask(server.url, 'select pg_promote()')
+}
+
+const initdbArgs = (folder: string): readonly string[] => {
+  const access = ['--username=paceline', '--auth=trust']
+  return [`--pgdata=${dataOf({ folder })}`, ...access, '--encoding=UTF8', `--locale=${LOCALE}`, '--no-sync']
+}
+
+function postgresArgs({ folder, port }: Place, { fsync = false, settings = {}, standbyOf }: PostgresOptions): readonly string[] {
   const all = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -45,15 +78,16 @@ function postgresArgs({ folder, port }: Place, { fsync = false, settings = {} }:
     // In the folder, not in /dev/shm, where a killed server would leave it.
     dynamic_shared_memory_type: 'mmap',
     fsync: fsync ? 'on' : 'off',
+    ...(standbyOf && { primary_conninfo: `host=127.0.0.1 port=${standbyOf.port} user=paceline` }),
     ...settings,
   }
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  return ['-D', join(folder, 'data'), '-p', String(port), ...flags]
+  return ['-D', dataOf({ folder }), '-p', String(port), ...flags]
 }
 
 async function hasFolder({ folder, port }: Place): Promise<boolean> {
   const rows = await ask(`postgres://paceline@127.0.0.1:${port}/postgres`, 'show data_directory')
-  return rows[0]?.data_directory === join(folder, 'data')
+  return rows[0]?.data_directory === dataOf({ folder })
 }
 
 async function ask(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
