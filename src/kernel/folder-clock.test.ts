@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HOUR_MS } from './durations.ts'
@@ -31,6 +32,22 @@ describe('the clock of a data folder', () => {
     assert.equal(open(60).now(), START)
     await pass(HOUR_MS)
     assert.equal(open(60).now(), START + 60 * HOUR_MS)
+  })
+
+  test('of two that start on a new folder at the same time, both have the time of the first', t => {
+    // The second one saw no file; the first, a second later by its own clock, finishes before it writes its own.
+    const { writeFileSync: write } = fs
+    let first: Clock | undefined
+    t.mock.method(fs, 'writeFileSync', (...args: Parameters<typeof write>) => {
+      t.mock.restoreAll()
+      syncBuiltinESMExports()
+      first = folderClock(new VirtualClock(START + 1000), { folder, speed: 60 })
+      write(...args)
+    })
+    syncBuiltinESMExports()
+    const second = open(60)
+    assert.equal(first?.realAt(START + HOUR_MS), second.realAt(START + HOUR_MS))
+    assert.deepEqual(readdirSync(folder), ['clock.json'])
   })
 
   test('without a speed it lives on as it has', async () => {

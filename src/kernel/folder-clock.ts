@@ -1,6 +1,6 @@
 // The clock of a data folder. At a speed, scaled = anchor + (real − anchor) × speed; speed and anchor are kept in the folder,
 // so that its time goes on from where it was and never runs backwards: rows written "tomorrow" would come true twice.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ScaledClock, type Clock } from './clock.ts'
 import { hasCode, PacelineError, reasonOf } from './errors.ts'
@@ -20,24 +20,31 @@ interface FolderClockOptions {
 
 const FILE = 'clock.json'
 
-export function folderClock(base: Clock, { folder, speed: asked, anchor }: FolderClockOptions): Clock {
-  const now = base.now()
+export function folderClock(base: Clock, options: FolderClockOptions): Clock {
+  const { folder, speed: asked } = options
   const kept = read(folder)
   const speed = asked ?? kept?.speed ?? 1
+  const pace = paceAt(speed, base.now(), kept, options)
+  if (pace.speed !== kept?.speed || pace.anchor !== kept.anchor) {
+    // Another process that starts on the new folder at the same time was first: its time is the folder's.
+    if (!write(folder, pace, { isNew: kept === undefined })) return folderClock(base, options)
+  }
+  return speed === 1 ? base : new ScaledClock(base, speed, pace.anchor)
+}
+
+/** Throws when time would run backwards. */
+function paceAt(speed: number, now: number, kept: Pace | undefined, { folder, anchor }: FolderClockOptions): Pace {
   const own = { speed, anchor: anchorFor(speed, now, kept) }
   const pace = anchor === undefined ? own : { speed, anchor }
-  if (kept !== undefined && isBehind(pace, kept, now)) {
-    const way = isBehind(own, kept, now)
-      ? `at speed ${speed} it would run backwards. Start it with --speed ${kept.speed}, or use another folder.`
-      : 'with this PACELINE_CLOCK_ANCHOR it would run backwards. Leave that variable out, or use another folder.'
-    const time = new Date(shownBy(kept, now)).toISOString()
-    throw new PacelineError(
-      'PACE_CLOCK_BACKWARDS',
-      `The data folder ${folder} has lived at speed ${kept.speed} and its time is ${time}; ${way}`,
-    )
-  }
-  if (pace.speed !== kept?.speed || pace.anchor !== kept.anchor) write(folder, pace)
-  return speed === 1 ? base : new ScaledClock(base, speed, pace.anchor)
+  if (kept === undefined || !isBehind(pace, kept, now)) return pace
+  const way = isBehind(own, kept, now)
+    ? `at speed ${speed} it would run backwards. Start it with --speed ${kept.speed}, or use another folder.`
+    : 'with this PACELINE_CLOCK_ANCHOR it would run backwards. Leave that variable out, or use another folder.'
+  const time = new Date(shownBy(kept, now)).toISOString()
+  throw new PacelineError(
+    'PACE_CLOCK_BACKWARDS',
+    `The data folder ${folder} has lived at speed ${kept.speed} and its time is ${time}; ${way}`,
+  )
 }
 
 const shownBy = ({ speed, anchor }: Pace, real: number): number => anchor + (real - anchor) * speed
@@ -72,13 +79,30 @@ function paceIn(text: string): Pace {
   return pace
 }
 
-function write(folder: string, { speed, anchor }: Pace): void {
+/** False: the file was to be new, and is there meanwhile. */
+function write(folder: string, { speed, anchor }: Pace, { isNew }: { isNew: boolean }): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, FILE)
-  writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ speed, anchor: new Date(anchor).toISOString() })}\n`, {
+  const own = `${file}.${process.pid}`
+  writeFileSync(own, `${JSON.stringify({ speed, anchor: new Date(anchor).toISOString() })}\n`, {
     mode: 0o600,
     // Else a power cut could leave an empty file under the new name.
     flush: true,
   })
-  renameSync(`${file}.${process.pid}`, file)
+  if (isNew) return placed(own, file)
+  renameSync(own, file)
+  return true
+}
+
+/** A link, unlike a rename, does not replace what is there. */
+function placed(own: string, file: string): boolean {
+  try {
+    linkSync(own, file)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  } finally {
+    rmSync(own)
+  }
 }
