@@ -47,6 +47,7 @@ export async function openServers({ redisUrl, redisToken, natsUrl }: Config, clo
 export function databasePart(database: Database): Part {
   return {
     name: 'database',
+    serves: true,
     check: async () => {
       const [row] = await database.query<{ transaction_read_only: string }>('show transaction_read_only')
       if (row?.transaction_read_only !== 'off') throw new Error('it takes no writes')

@@ -3,6 +3,8 @@
 /** A part that Paceline needs: `check` rejects, with a sentence, when it is not there. */
 export interface Part {
   readonly name: string
+  /** Reading and answering requests needs it: without it a load balancer sends nobody here. */
+  readonly serves?: boolean
   readonly check: () => Promise<void>
 }
 

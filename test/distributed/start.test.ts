@@ -64,6 +64,8 @@ describe('distributed', () => {
       assert.deepEqual([down.status, down.body.code], [503, 'PACE_NOT_READY'])
       assert.match(down.body.details?.[0] ?? '', new RegExp(`^${part}: .{10,}`))
       assert.equal((await fetch(`${server.url}/healthz`)).status, 200)
+      // Reads go on without Redis and NATS, so a load balancer must keep the process.
+      assert.equal((await fetch(`${server.url}/readyz?for=api`)).status, part === 'database' ? 503 : 200)
       await servers[part].restart()
       await readyWhen(server.url, ({ status }) => status === 200)
     })

@@ -15,7 +15,7 @@ beforeEach(() => {
 const metrics = openMetrics({ clock: new SystemClock(), version: '1.2.3' })
 const fixture = await openHttp({
   parts: [
-    { name: 'database', check: () => checks.database() },
+    { name: 'database', serves: true, check: () => checks.database() },
     { name: 'bus', check: () => checks.bus() },
   ],
   metrics: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
@@ -40,6 +40,33 @@ describe('readyz', () => {
     assert.deepEqual(details, ['bus: connect ECONNREFUSED 127.0.0.1:4222'])
     checks.bus = well
     assert.equal((await ready()).statusCode, 200)
+  })
+
+  test('a part that misses once is asked again, and counts only when it misses twice', async () => {
+    for (const misses of [1, 2]) {
+      let asked = 0
+      checks.bus = async () => {
+        if (++asked <= misses) throw new Error('no answer within 200 ms')
+      }
+      assert.equal((await ready()).statusCode, misses === 1 ? 200 : 503)
+      assert.equal(asked, 2)
+    }
+  })
+
+  test('a part that hangs once and then answers is there', async () => {
+    let asked = 0
+    checks.bus = () => (++asked === 1 ? never() : well())
+    assert.equal((await ready()).statusCode, 200)
+  })
+
+  test('for the api asks only for what serving needs', async () => {
+    checks.bus = () => Promise.reject(new Error('away'))
+    const serving = await clock.runUntil(app.inject('/readyz?for=api'))
+    assert.deepEqual([serving.statusCode, serving.json()], [200, { status: 'ready', parts: ['database'] }])
+    checks.database = () => Promise.reject(new Error('gone'))
+    const { details } = assertRefused(await clock.runUntil(app.inject('/readyz?for=api')), 503, 'PACE_NOT_READY')
+    assert.deepEqual(details, ['database: gone'])
+    assert.equal((await app.inject('/readyz?for=worker')).statusCode, 400)
   })
 
   test('names the state of a part that answers and is not well', async () => {
