@@ -104,6 +104,7 @@ function arrange(values: Values, given: readonly SettingName[]) {
   return deepFreeze({
     host: values.PACELINE_HOST,
     port: values.PACELINE_PORT,
+    healthPort: values.PACELINE_HEALTH_PORT,
     publicUrl: values.PACELINE_PUBLIC_URL ?? `http://127.0.0.1:${values.PACELINE_PORT}`,
     logLevel: values.PACELINE_LOG_LEVEL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -6,7 +6,7 @@ import { callSlots } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, timeFollower, type Database } from './db/db.ts'
 import { diagnose } from './doctor.ts'
-import { buildApp, httpServer, type App } from './http/http.ts'
+import { buildApp, buildHealthApp, httpServer, type App, type HealthParts, type HttpServer, type Part } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { folderClock } from './kernel/folder-clock.ts'
 import type { Imports } from './imports/imports.ts'
@@ -48,15 +48,17 @@ export interface Engine {
   publicUrl(): string
   /** The server's address on this machine, without any proxy. */
   localUrl(): string
+  /** Where it answers for health and metrics besides; undefined unless configured. */
+  healthUrl(): string | undefined
   close(): Promise<void>
 }
 
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const { config, version, demo, folder, roles } = options
+  const { config, demo, folder, roles } = options
   // When a later step fails, everything opened before is closed in reverse order.
   await using opening = new AsyncDisposableStack()
   const foundation = await openFoundation(opening, options)
-  const { system, clock, database, newId, metrics, secrets } = foundation
+  const { system, clock, database, metrics, secrets } = foundation
   const servers = await openServers(config, system)
   opening.defer(() => servers.close())
 
@@ -71,24 +73,25 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const gates = (): ReturnType<Rooms['work']['closed']> => rooms.work.closed()
   const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
 
+  const worker = workerPart(rooms.work, roles.length > 0 ? bell : undefined)
+  const parts = [databasePart(database), ...servers.parts, worker, ...vendorParts(vendors(), gates)]
+  const answers = healthParts(foundation, options, parts)
   const app = await buildApp({
     ...rooms,
+    ...answers,
     database,
     vendors,
-    version,
-    demo,
     secure: config.publicUrl.startsWith('https:'),
-    clock,
-    newId,
     simulated: simulator,
-    parts: [databasePart(database), ...servers.parts, workerPart(bell), ...vendorParts(vendors(), gates)],
     publicUrl: () => publicUrl(),
-    metrics: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
     doctor: () => diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats, gates }),
   })
   const http = httpServer(app, config)
+  const health = healthServer(answers, config)
   const publicUrl = (): string => (config.port === 0 ? config.publicUrl.replace(/:0$/, `:${http.port()}`) : config.publicUrl)
   const whole = serviceGroup('paceline', [
+    // First and last: a probe sees the start and the stop.
+    ...(health ? [health.service] : []),
     timeFollower(system, database),
     ...workers(rooms, roles),
     bell.service,
@@ -104,6 +107,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     migrated: foundation.migrated,
     publicUrl,
     localUrl: () => `http://${localHost(config.host)}:${http.port()}`,
+    healthUrl: () => health && `http://${localHost(config.host)}:${health.port()}`,
     close: async () => {
       try {
         await whole.stop()
@@ -112,6 +116,24 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       }
     },
   }
+}
+
+const healthParts = (
+  { clock, newId, metrics }: Foundation,
+  { version, demo }: EngineOptions,
+  parts: readonly Part[],
+): HealthParts => ({
+  version,
+  demo,
+  clock,
+  newId,
+  parts,
+  metrics: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
+})
+
+function healthServer(answers: HealthParts, { host, healthPort: port }: Config): HttpServer | undefined {
+  if (port === undefined) return undefined
+  return httpServer(buildHealthApp(answers), { host, port, name: 'health', variable: 'PACELINE_HEALTH_PORT' })
 }
 
 /** Whoever opens an activity has its detail and its streams fetched here, also without the worker role. */
@@ -177,10 +199,11 @@ const bothWindows = (pool: string, { short, day }: { short: number; day: number 
   [`${pool}:day`]: day,
 })
 
-function measure(metrics: Metrics, { imports, streams, quota }: Rooms, vendors: () => VendorName[]): void {
+function measure(metrics: Metrics, { imports, streams, quota, work }: Rooms, vendors: () => VendorName[]): void {
   metrics.collect('quota', () => quota.gauges(vendors()))
   metrics.collect('streams', () => streams.gauges())
   metrics.collect('imports', () => imports.gauges())
+  metrics.collect('work', () => work.gauges())
 }
 
 /** The path under which the demo's vendors answer on this server's port. */

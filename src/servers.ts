@@ -8,10 +8,10 @@ import { diagnose, isStravaInactive, STRAVA_INACTIVE, type HeldUp } from './doct
 import { openNats, type Nats } from './events/events.ts'
 import { PartFailure, type Finding, type Part } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
-import { PacelineError } from './kernel/errors.ts'
+import { hasCode, PacelineError } from './kernel/errors.ts'
 import { openRedis, type Redis } from './redis/redis.ts'
 import type { VendorName } from './vendors/vendors.ts'
-import { Gates } from './work/work.ts'
+import { Gates, type Work } from './work/work.ts'
 
 export async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
   return config.postgresUrl === undefined ? await openPglite({ folder }) : await openPostgres({ url: config.postgresUrl, clock })
@@ -55,12 +55,21 @@ export function databasePart(database: Database): Part {
   }
 }
 
-export function workerPart(bell: Bell): Part {
+/** Somebody must work, this process or another. `bell`: of a process that was started. */
+export function workerPart(work: Pick<Work, 'workers'>, bell: Bell | undefined): Part {
   return {
     name: 'worker',
-    check: () =>
-      bell.service.state === 'running' ? Promise.resolve() : Promise.reject(new Error(`the bell is ${bell.service.state}`)),
+    check: async () => {
+      if (bell !== undefined && bell.service.state !== 'running') throw new Error(`the bell is ${bell.service.state}`)
+      const workers = await work.workers().catch(unlessAway)
+      if (workers?.length === 0) throw new Error('no process with the role worker has been heard of for 90 seconds; start one')
+    },
   }
+}
+
+/** A database that is away is a part of its own. */
+function unlessAway(error: unknown): undefined {
+  if (!hasCode(error, 'PACE_DATABASE_UNAVAILABLE')) throw error
 }
 
 /** Strava fails while it has the application switched off: every call of every athlete waits for the operator. */

@@ -48,6 +48,11 @@ export async function connectRunning(context: CliContext, config: Config): Promi
   return client
 }
 
+/** On PostgreSQL the processes may be anywhere, or not listen; then the database is asked what it knows of them. */
+export async function connectSeen(context: CliContext, config: Config): Promise<Client> {
+  return await (config.postgresUrl === undefined ? connectRunning(context, config) : connect(context, config))
+}
+
 async function runningClient(context: CliContext, config: Config): Promise<Client | undefined> {
   for (const folder of homeOf(config).folders) {
     const url = announcedIn(folder)

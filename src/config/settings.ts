@@ -43,6 +43,11 @@ const duration = whole(1, LONGEST_MS)
 const server = group('Server', {
   PACELINE_HOST: standard(kinds.host, '127.0.0.1', 'The address on which the API and the dashboard listen.'),
   PACELINE_PORT: standard(whole(0, 65_535), '8080', 'The port on which the API and the dashboard listen; 0 takes any free one.'),
+  PACELINE_HEALTH_PORT: optional(
+    whole(0, 65_535),
+    'no such listener',
+    'A second port, on which a process of any role answers `/healthz`, `/readyz` and `/metrics`; 0 takes any free one.',
+  ),
   PACELINE_PUBLIC_URL: optional(
     kinds.origin,
     'http://127.0.0.1:<port>',

@@ -21,6 +21,7 @@ import type { Inbox } from '../inbox/inbox.ts'
 import type { Quota } from '../quota/quota.ts'
 import type { Streams } from '../streams/streams.ts'
 import type { VendorName } from '../vendors/vendors.ts'
+import type { Work } from '../work/work.ts'
 import { apiDocument } from './api-document.ts'
 import { connectionLimits, endConnections, onClientError } from './connections.ts'
 import type { LiveTimes } from './feed.ts'
@@ -71,6 +72,7 @@ export interface HttpParts {
     'read' | 'fetchOnDemand' | 'retry' | 'reset' | 'resetMany' | 'overview' | 'shape' | 'underWay' | 'backfill' | 'fetchedAt'
   >
   readonly quota: Pick<Quota, 'vendorState' | 'usage'>
+  readonly work: Pick<Work, 'workers'>
   /** Where changes announce themselves. */
   readonly database: Pick<Database, 'listen'>
   /** For tests that do not wait. */
@@ -88,9 +90,27 @@ export interface HttpParts {
 const BODY_LIMIT_BYTES = 64 * 1024
 
 export async function buildApp(parts: HttpParts): Promise<App> {
+  const app = bareApp(parts)
+  await app.register(swagger, apiDocument(parts.version))
+  const countFailure = await protect(app, parts.secure)
+  guardRoutes(app, parts.accounts, countFailure)
+  for (const routes of ALL_ROUTES) routes(app, parts)
+  return app
+}
+
+export type HealthParts = Pick<HttpParts, 'version' | 'demo' | 'clock' | 'newId' | 'parts' | 'metrics'>
+
+/** What a process without the role `api` answers, on a port of its own: health and metrics. */
+export function buildHealthApp(parts: HealthParts): App {
+  const app = bareApp(parts)
+  healthRoutes(app, parts)
+  return app
+}
+
+function bareApp({ clock, newId }: Pick<HttpParts, 'clock' | 'newId'>): App {
   const app: App = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
-    genReqId: parts.newId,
+    genReqId: newId,
     requestIdHeader: false,
     // A proxy on this machine may say for whom it asks; anyone else's X-Forwarded-For is ignored.
     trustProxy: 'loopback',
@@ -109,11 +129,7 @@ export async function buildApp(parts: HttpParts): Promise<App> {
   takeJson(app)
   traceRequests(app)
   tellRequests(app)
-  endConnections(app, parts.clock)
-  await app.register(swagger, apiDocument(parts.version))
-  const countFailure = await protect(app, parts.secure)
-  guardRoutes(app, parts.accounts, countFailure)
-  for (const routes of ALL_ROUTES) routes(app, parts)
+  endConnections(app, clock)
   return app
 }
 

@@ -4,7 +4,7 @@ import { hasCode, PacelineError, reasonOf } from '../kernel/errors.ts'
 import { service, type Service } from '../kernel/service.ts'
 import type { App } from './app.ts'
 
-export { buildApp, type App, type Finding, type HttpParts } from './app.ts'
+export { buildApp, buildHealthApp, type App, type Finding, type HealthParts, type HttpParts } from './app.ts'
 export { PartFailure, type Part } from './part.ts'
 
 export interface HttpServer {
@@ -13,16 +13,24 @@ export interface HttpServer {
   port(): number
 }
 
-export function httpServer(app: App, { host, port }: { host: string; port: number }): HttpServer {
+interface Address {
+  readonly host: string
+  readonly port: number
+  /** The service's name, and the variable that sets the port. */
+  readonly name?: string
+  readonly variable?: string
+}
+
+export function httpServer(app: App, { host, port, name = 'http', variable = 'PACELINE_PORT' }: Address): HttpServer {
   return {
     port: () => (app.server.address() as AddressInfo | null)?.port ?? port,
-    service: service('http', {
+    service: service(name, {
       open: async () => {
         try {
           // For "localhost" Fastify opens a second server on ::1, whose requests in flight a stop does not wait for.
           await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
         } catch (error) {
-          throw listenError(error, `${host}:${port}`)
+          throw listenError(error, `${host}:${port}`, variable)
         }
       },
       shut: () => app.close(),
@@ -30,15 +38,15 @@ export function httpServer(app: App, { host, port }: { host: string; port: numbe
   }
 }
 
-function listenError(error: unknown, address: string): PacelineError {
+function listenError(error: unknown, address: string, variable: string): PacelineError {
   if (hasCode(error, 'EADDRINUSE')) {
     return new PacelineError(
       'PACE_PORT_TAKEN',
-      `Another program listens on ${address}; stop it, or set PACELINE_PORT to a free port.`,
+      `Another program listens on ${address}; stop it, or set ${variable} to a free port.`,
       { cause: error },
     )
   }
-  return new PacelineError('PACE_CONFIG', `Cannot listen on ${address} (PACELINE_HOST, PACELINE_PORT): ${reasonOf(error)}`, {
+  return new PacelineError('PACE_CONFIG', `Cannot listen on ${address} (PACELINE_HOST, ${variable}): ${reasonOf(error)}`, {
     cause: error,
   })
 }

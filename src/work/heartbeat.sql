@@ -7,4 +7,4 @@ on conflict (id) do update set seen_at = excluded.seen_at;
 delete from worker_heartbeat where id = $id;
 
 -- name: living
-select count(*) as count from worker_heartbeat where seen_at >= $since;
+select id, started_at, seen_at from worker_heartbeat where seen_at >= $since order by id;

@@ -12,13 +12,14 @@ import type { VendorName } from '../vendors/vendors.ts'
 import { Backlog } from './backlog.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { Gates, type Gate } from './gates.ts'
-import { Heartbeat } from './heartbeat.ts'
+import { Heartbeat, type Worker } from './heartbeat.ts'
 import { Lanes, type LaneOf } from './lanes.ts'
 import { VendorWorker, type WorkerParts } from './vendor-worker.ts'
 
 export { Claim, type Served, type Source } from './claim.ts'
 export { workEraser } from './eraser.ts'
 export { GATE_CAUSES, Gates, type Gate, type GateCause } from './gates.ts'
+export type { Worker } from './heartbeat.ts'
 
 interface WorkParts {
   readonly database: Database
@@ -107,7 +108,17 @@ export class Work {
 
   /** How many lanes of a vendor all processes together serve at a time. */
   async atOnce(): Promise<number> {
-    return this.#parts.concurrency * Math.max(1, await this.#heartbeat.living())
+    return this.#parts.concurrency * Math.max(1, (await this.workers()).length)
+  }
+
+  /** The processes that serve lanes, wherever they run. One that was killed is among them for another minute and a half. */
+  async workers(): Promise<Worker[]> {
+    return await this.#heartbeat.living()
+  }
+
+  async gauges(): Promise<{ name: string; help: string; value: number }[]> {
+    const help = 'Processes that serve imports and streams, on this database'
+    return [{ name: 'paceline_workers', help, value: (await this.workers()).length }]
   }
 
   /** Makes this process serve lanes. */
@@ -123,6 +134,7 @@ export class Work {
         deaf = await database.listen(CHANNEL, vendor => {
           for (const [name, worker] of workers) if (vendor === undefined || vendor === name) worker.wake()
         })
+        await this.#heartbeat.begin()
         running = Promise.all([this.#heartbeat.run(signal), ...[...workers.values()].map(worker => worker.run(signal))])
       },
       shut: async () => {

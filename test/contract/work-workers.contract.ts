@@ -163,7 +163,24 @@ export function workWorkersContract(name: string, open: () => Promise<Database>)
       assert.deepEqual([...chores.counts().keys()], [kept])
     })
 
-    test('a worker says every minute that it lives, and takes that back when it stops', async () => {
+    test('a worker that was killed is no longer among the living after three missing beats', async () => {
+      const the = await fixture()
+      const work = the.work()
+      const dead = the.newId()
+      await the.database.query('insert into worker_heartbeat (id, started_at, seen_at) values ($1, $2, $2)', [
+        dead,
+        new Date(NOON),
+      ])
+      const living = async (): Promise<string[]> => (await work.workers()).map(({ id }) => id)
+      await the.during([], async () => {
+        await the.clock.sleep(1.5 * MINUTE_MS)
+        assert.deepEqual(await living(), [dead])
+        await the.clock.sleep(1_000)
+        assert.deepEqual(await living(), [])
+      })
+    })
+
+    test('a worker says every half minute that it lives, and takes that back when it stops', async () => {
       const the = await fixture()
       const beats = async (): Promise<number[]> => {
         const rows = await the.database.query<{ at: Date }>('select seen_at as at from worker_heartbeat')

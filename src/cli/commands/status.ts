@@ -1,5 +1,5 @@
 import type { Arguments, Command } from '../arguments.ts'
-import { connectRunning, type Client } from '../client.ts'
+import { connectSeen, type Client } from '../client.ts'
 import type { CliContext } from '../context.ts'
 import { timeOf } from './quota.ts'
 
@@ -13,9 +13,13 @@ export const statusCommand: Command = {
   mostWords: 0,
   options: { watch: { type: 'boolean', means: 'repeat every two seconds until stopped' } },
   run: async (input, context) => {
-    const client = await connectRunning(context, context.loadConfig())
+    const client = await connectSeen(context, context.loadConfig())
     const look = (): Promise<number> => show(client, input, context)
-    return input.flag('watch') ? await watch(look, context) : await look()
+    try {
+      return input.flag('watch') ? await watch(look, context) : await look()
+    } finally {
+      await client.close()
+    }
   },
 }
 
@@ -51,11 +55,20 @@ async function show(client: Client, { json }: Arguments, { terminal }: CliContex
   const ready = status === 200
   const exitCode = ready ? 0 : 1
   const streams = await streamsOf(client)
-  if (json)
-    return terminal.line(JSON.stringify({ url: client.url, version, demo, ready, parts, problems: details, streams }), exitCode)
+  const workers = await workersOf(client)
+  const facts = { url: client.url ?? null, version, demo, ready, parts, problems: details, workers, streams }
+  if (json) return terminal.line(JSON.stringify(facts), exitCode)
   const state = ready ? `ready (${parts.join(', ')})` : ['not ready', ...details.map(detail => `  ${detail}`)].join('\n')
-  const lines = [`Paceline ${version}${demo ? ' (demo)' : ''} at ${client.url}: ${state}`, ...(streams ? inWords(streams) : [])]
+  const where = client.url === undefined ? ', by its database (no API runs on this data folder)' : ` at ${client.url}`
+  const head = `Paceline ${version}${demo ? ' (demo)' : ''}${where}: ${state}`
+  const lines = [head, ...(streams ? inWords(streams) : []), ...(workers ? [`Workers: ${workers.length || 'none'}`] : [])]
   return terminal.line(lines.join('\n'), exitCode)
+}
+
+/** Null when the server cannot answer now. */
+async function workersOf(client: Client): Promise<readonly unknown[] | null> {
+  const { status, body } = await client.ask('GET', '/admin/workers')
+  return status === 200 ? (body as { items: unknown[] }).items : null
 }
 
 interface Streams {

@@ -46,7 +46,7 @@ async function serve(engine: Engine, options: Serving, context: CliContext): Pro
   const withdraw = listens ? announce(options.folder, engine.localUrl()) : () => undefined
   try {
     if (listens) await printLink(engine, context)
-    context.terminal.line(options.json ? factsOf(engine, options, context) : sentenceOf(options, context))
+    context.terminal.line(options.json ? factsOf(engine, options, context) : sentenceOf(engine, options, context))
     await Promise.all([stop, sample && showDemo(engine, sample, { ...options, stop }, context)])
   } finally {
     withdraw()
@@ -88,10 +88,12 @@ async function printLink(engine: Engine, { terminal }: CliContext): Promise<void
 }
 
 const factsOf = (engine: Engine, { demo, roles }: Serving, { version }: CliContext): string =>
-  JSON.stringify({ url: roles.includes('api') ? engine.localUrl() : null, version, demo })
+  JSON.stringify({ url: roles.includes('api') ? engine.localUrl() : null, health: engine.healthUrl(), version, demo })
 
-function sentenceOf({ demo, folder, roles, speed }: Serving, { version }: CliContext): string {
-  if (!roles.includes('api')) return `Paceline ${version} is up with the roles ${roles.join(', ')}; it does not listen.`
+function sentenceOf(engine: Engine, { demo, folder, roles, speed }: Serving, { version }: CliContext): string {
+  const health = engine.healthUrl()
+  const listens = health === undefined ? 'it does not listen' : `it answers for health and metrics only, at ${health}`
+  if (!roles.includes('api')) return `Paceline ${version} is up with the roles ${roles.join(', ')}; ${listens}.`
   const label = demo ? ` This is the demo: a sample athlete, time × ${speed}, data in ${folder}.` : ''
   return `Paceline ${version} is up.${label} The link above signs you in once, within 24 hours.`
 }
@@ -110,6 +112,9 @@ function optionsOf(input: Arguments, config: Config): OpenOptions {
       'PACE_CONFIG',
       'The embedded store allows one process, which needs all roles: leave out --roles, or set PACELINE_POSTGRES_URL.',
     )
+  }
+  if (roles.includes('api') && config.port !== 0 && config.port === config.healthPort) {
+    throw new PacelineError('PACE_CONFIG', 'PACELINE_HEALTH_PORT and PACELINE_PORT must differ where the API listens.')
   }
   return { folder: home.folder, demo: home.demo, speed: speedAsked(input) ?? home.speed, roles }
 }

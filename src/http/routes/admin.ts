@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
 import { isTimeZone } from '../../kernel/time-zone.ts'
-import { errorAnswer, id, idInPath, listOf, pageAsked, pageOf, text } from '../answers.ts'
+import { errorAnswer, id, idInPath, instant, listOf, pageAsked, pageOf, text } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 
 const athlete = z.object({ id, name: z.string(), timezone: z.string().nullable() })
@@ -27,6 +27,20 @@ export function adminRoutes(app: App, parts: HttpParts): void {
   accessRoutes(app, parts)
   const schema = { tags, summary: 'The system check', response: { 200: z.object({ items: z.array(finding) }) } }
   app.get('/admin/doctor', { config, schema }, async () => ({ items: [...(await parts.doctor())] }))
+  workerRoutes(app, parts)
+}
+
+function workerRoutes(app: App, { work }: HttpParts): void {
+  const worker = z.object({ id, startedAt: instant, seenAt: instant })
+  const schema = { tags, summary: 'The processes that serve imports and streams', response: { 200: listOf(worker) } }
+  app.get('/admin/workers', { config, schema }, async () => ({
+    items: (await work.workers()).map(({ id, startedAt, seenAt }) => ({
+      id,
+      startedAt: startedAt.toISOString(),
+      seenAt: seenAt.toISOString(),
+    })),
+    nextCursor: null,
+  }))
 }
 
 function athleteRoutes(app: App, { accounts }: HttpParts): void {

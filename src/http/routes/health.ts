@@ -5,7 +5,7 @@ import { PacelineError, reasonOf } from '../../kernel/errors.ts'
 import { within } from '../../kernel/within.ts'
 import { redactText } from '../../telemetry/telemetry.ts'
 import { errorAnswer } from '../answers.ts'
-import type { App, HttpParts } from '../app.ts'
+import type { App, HealthParts } from '../app.ts'
 import { PartFailure, type Part } from '../part.ts'
 
 /** Shorter than the usual time limit of a prober, so that a part that hangs is named. */
@@ -13,7 +13,7 @@ const CHECK_DEADLINE_MS = 2_000
 /** Between two looks at a part. One slow answer is no outage, and a load balancer would take the process out for it. */
 const LOOK_AGAIN_MS = 250
 
-export function healthRoutes(app: App, { clock, demo, metrics, parts, version }: HttpParts): void {
+export function healthRoutes(app: App, { clock, demo, metrics, parts, version }: HealthParts): void {
   const config = { audience: 'anyone' } as const
   const alive = z.object({ status: z.literal('ok'), version: z.string(), demo: z.boolean() })
   app.get(
