@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bell } from './bell/bell.ts'
 import type { Config } from './config.ts'
-import { openPglite, openPostgres, type Database } from './db/db.ts'
+import { openPglite, openPostgres, tellingOutages, type Database } from './db/db.ts'
 import { diagnose, isStravaInactive, STRAVA_INACTIVE, type HeldUp } from './doctor.ts'
 import { openNats, type Nats } from './events/events.ts'
 import { PartFailure, type Finding, type Part } from './http/http.ts'
@@ -14,7 +14,9 @@ import type { VendorName } from './vendors/vendors.ts'
 import { Gates, type Work } from './work/work.ts'
 
 export async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
-  return config.postgresUrl === undefined ? await openPglite({ folder }) : await openPostgres({ url: config.postgresUrl, clock })
+  return config.postgresUrl === undefined
+    ? await openPglite({ folder })
+    : tellingOutages(await openPostgres({ url: config.postgresUrl, clock }))
 }
 
 interface Servers {

@@ -7,7 +7,7 @@ export async function answered(bell: string, clock: Clock, answer: () => Promise
   const outcome = await answer().then(
     () => 'done' as const,
     (error: unknown) => {
-      tell('paceline:fault', { where: `bell ${bell}`, error })
+      tell('paceline:fault', { where: 'bell', what: bell, error })
       return 'failed' as const
     },
   )

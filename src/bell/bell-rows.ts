@@ -192,7 +192,8 @@ export class RowBell implements Bell {
   }
 
   #tellAway(error: unknown): void {
-    if (!this.#isAway) tell('paceline:notice', { where: 'bell', sentence: `The bell cannot use its rows: ${reasonOf(error)}` })
+    if (!this.#isAway)
+      tell('paceline:notice', { where: 'bell', sentence: `The bell cannot use its rows: ${reasonOf(error)}`, level: 'debug' })
     this.#isAway = true
   }
 

@@ -28,7 +28,11 @@ export function timeFollower(clock: SystemClock, database: Database): Service {
       await clock.sleep(EVERY_MS, signal).catch(() => undefined)
       if (signal.aborted) return
       await followTime(clock, database).catch((error: unknown) => {
-        tell('paceline:notice', { where: 'db', sentence: `The database does not tell its time: ${reasonOf(error)}` })
+        tell('paceline:notice', {
+          where: 'db',
+          sentence: `The database does not tell its time: ${reasonOf(error)}`,
+          level: 'debug',
+        })
       })
     }
   }

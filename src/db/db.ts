@@ -1,6 +1,7 @@
 // Moves rows and transactions and tells listeners. The door of the room: the port, its two adapters, SQL blocks, migrations.
 export type { Database, Listener, Queryable, Row } from './database.ts'
 export { followTime, timeFollower } from './database-time.ts'
+export { tellingOutages } from './database-outage.ts'
 export { loadEraser, type Eraser, type Whose } from './eraser.ts'
 export { migrate, migrationsIn, type Migration } from './migrations.ts'
 export { loadQueries, type Query } from './queries.ts'

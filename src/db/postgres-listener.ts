@@ -97,7 +97,7 @@ export class PostgresListener {
         })
         return client
       } catch (error) {
-        tell('paceline:notice', { where: 'db', sentence: `Cannot listen to PostgreSQL yet: ${reasonOf(error)}` })
+        tell('paceline:notice', { where: 'db', sentence: `Cannot listen to PostgreSQL yet: ${reasonOf(error)}`, level: 'debug' })
         await client.end()
         await this.#clock.sleep(RETRY_MS * this.#clock.speed, this.#closing.signal)
       }

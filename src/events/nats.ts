@@ -118,13 +118,14 @@ class NatsLink implements Nats {
 
   #lost(): void {
     this.#problem ??= NOT_CONNECTED
-    if (!this.#told) tell('paceline:notice', { where: 'nats', sentence: this.#sentence(this.#problem) })
+    if (!this.#told) tell('paceline:notice', { where: 'nats', sentence: this.#sentence(this.#problem), level: 'warn' })
     this.#told = true
   }
 
   #found(): void {
     this.#problem = undefined
-    if (this.#told) tell('paceline:notice', { where: 'nats', sentence: `NATS at ${this.#url.host} answers again.` })
+    if (this.#told)
+      tell('paceline:notice', { where: 'nats', sentence: `NATS at ${this.#url.host} answers again.`, level: 'warn' })
     this.#told = false
   }
 

@@ -146,7 +146,7 @@ describe('a fault', () => {
       assertRefused(answer, 500, 'PACE_INTERNAL')
       assert.doesNotMatch(answer.body, /inner|secret|\bat \S+:\d+|node_modules/)
       assert.deepEqual(
-        facts.map(({ where, requestId, error }) => [where, requestId, String(error)]),
+        facts.map(({ what, requestId, error }) => [what, requestId, String(error)]),
         [[`GET /fault/${name}`, answer.headers['x-request-id'], String(faults[name]?.())]],
       )
     })

@@ -52,7 +52,7 @@ const statusFor = (failure: PacelineError): number => statusOf[failure.code] ?? 
 function judge(error: unknown, request: FastifyRequest): PacelineError {
   const failure = refusalOf(error)
   if (failure !== undefined) return failure
-  tell('paceline:fault', { where: `${request.method} ${routeOf(request)}`, error, requestId: request.id })
+  tell('paceline:fault', { where: 'http', what: `${request.method} ${routeOf(request)}`, error, requestId: request.id })
   return new PacelineError('PACE_INTERNAL', 'Something went wrong inside Paceline; the log has the request id.')
 }
 

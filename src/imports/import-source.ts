@@ -10,6 +10,7 @@ import type { Claim, Served, Source } from '../work/work.ts'
 import type { ImportJob, JobStore } from './job-store.ts'
 import type { Ending } from './run.ts'
 import type { Pause } from './steps.ts'
+import { tellMove } from './telling.ts'
 
 interface ImportSourceParts {
   readonly database: Database
@@ -44,6 +45,7 @@ export class ImportSource implements Source {
     if (job === undefined) return IDLE
     const begun = job.status === 'started' ? job : await store.claim(job, clock.now())
     if (begun === undefined) return { outcome: 'idle', dueAt: job.retryAfter?.getTime() }
+    if (begun !== job) tellMove(begun, 'started')
     return await this.#visit(begun, claim)
   }
 
@@ -54,7 +56,7 @@ export class ImportSource implements Source {
       return await this.#ended(job, claim, await visit(job, claim))
     } catch (error) {
       if (claim.signal.aborted || error instanceof PacelineError) {
-        await this.#move(claim, tx => store.release(tx, job, clock.now()))
+        if (await this.#move(claim, tx => store.release(tx, job, clock.now()))) tellMove(job, 'queued')
         throw error
       }
       tell('paceline:fault', { where: 'imports', error })
@@ -74,21 +76,26 @@ export class ImportSource implements Source {
     if (ending.ending === 'paused') return await this.#paused(job, claim, ending)
     if (ending.ending === 'other_class') {
       const { callClass } = ending
-      if (job.callClass !== callClass) await this.#move(claim, tx => store.await(tx, job, callClass, clock.now()))
+      if (job.callClass !== callClass) {
+        await this.#move(claim, async tx => {
+          await store.await(tx, job, callClass, clock.now())
+          return true
+        })
+      }
       return { outcome: 'other_class' }
     }
-    if (ending.ending === 'failed') await this.#move(claim, tx => store.fail(tx, job, ending, clock.now()))
-    if (ending.ending === 'completed') await this.#move(claim, tx => this.#complete(tx, job, ending))
+    if (ending.ending === 'failed' && (await this.#move(claim, tx => store.fail(tx, job, ending, clock.now()))))
+      tellMove(job, 'failed', { error: ending.sentence })
+    if (ending.ending === 'completed' && (await this.#move(claim, tx => this.#complete(tx, job, ending))))
+      tellMove(job, 'completed')
     // Another import of this history may have waited for this one; after a call its turn comes again.
     if (ending.ending !== 'lost' && claim.calls === 0) return await this.serve(claim)
     return SERVED
   }
 
   /** In a transaction that the lane's claim fences: a worker that lost its lane moves nothing. */
-  async #move(claim: Claim, move: (tx: Queryable) => Promise<unknown>): Promise<void> {
-    await this.#parts.database.transaction(async tx => {
-      if (await claim.keep(tx)) await move(tx)
-    })
+  async #move(claim: Claim, move: (tx: Queryable) => Promise<boolean>): Promise<boolean> {
+    return await this.#parts.database.transaction(async tx => (await claim.keep(tx)) && (await move(tx)))
   }
 
   async #paused(job: ImportJob, claim: Claim, pause: Pause): Promise<Served> {
@@ -97,7 +104,9 @@ export class ImportSource implements Source {
     if (pause.cause === 'inactive') return SERVED
     if (pause.cause === 'budget' || (pause.refusal && isShared(job.vendor, pause.refusal.pool)))
       return { outcome: 'refused', refusal: pause.refusal }
-    await this.#move(claim, tx => store.pause(tx, job, pause, clock.now()))
+    const { cause, retryAt } = pause
+    if (await this.#move(claim, tx => store.pause(tx, job, pause, clock.now())))
+      tellMove(job, 'rate_limited', { cause, retry_after: new Date(retryAt).toISOString() })
     return { outcome: 'idle', dueAt: pause.retryAt }
   }
 
@@ -105,11 +114,12 @@ export class ImportSource implements Source {
     tx: Queryable,
     job: ImportJob,
     { syncedAt, lookAgainAt }: Extract<Ending, { ending: 'completed' }>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { store, clock, synced } = this.#parts
-    if (!(await store.complete(tx, job, clock.now()))) return
+    if (!(await store.complete(tx, job, clock.now()))) return false
     if (syncedAt !== undefined) await synced(tx, job, syncedAt)
     if (lookAgainAt !== undefined) await store.scheduleFull(tx, job, lookAgainAt)
+    return true
   }
 }
 

@@ -34,6 +34,7 @@ import { Eta } from './eta.ts'
 import { ImportViews, type ImportView } from './import-views.ts'
 import { DetailRefresh } from './refresh.ts'
 import type { Ending } from './run.ts'
+import { tellMove } from './telling.ts'
 
 export type { ImportView } from './import-views.ts'
 export { importLifecycle, importStatuses } from './job-lifecycle.ts'
@@ -125,7 +126,9 @@ export class Imports {
 
   /** The gate has closed: the imports that were being served wait, all in one statement. */
   async waitFor(gate: Gate, busy: readonly string[]): Promise<void> {
-    await this.#store.pauseServed(gate, busy, this.#parts.clock.now())
+    const paused = await this.#store.pauseServed(gate, busy, this.#parts.clock.now())
+    const why = { cause: gate.cause, retry_after: gate.opensAt.toISOString() }
+    for (const job of paused) tellMove(job, 'rate_limited', why)
   }
 
   /** Every minute: starts the automatic imports, and looks for forgotten ones. Call it before the bell starts. */
@@ -166,7 +169,10 @@ export class Imports {
       if (created !== undefined) await work.offer(vendor, 'live', [athleteId], { tx })
       return created
     })
-    if (job !== undefined) return { outcome: 'new', job }
+    if (job !== undefined) {
+      tellMove(job, 'queued')
+      return { outcome: 'new', job }
+    }
     const live = await this.#store.live(wanted)
     // The live one ended between the two statements, so a new one can be created.
     return live === undefined ? await this.start(athleteId, vendor, wish) : { outcome: 'running', job: live }

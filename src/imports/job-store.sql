@@ -78,6 +78,7 @@ update import_jobs
 set status = 'rate_limited', retry_after = $opensAt, pause = $cause, pause_pool = $pool, pause_window = $window, is_gated = true,
     updated_at = $now
 where vendor = $vendor and call_class = $class and status = 'started' and athlete_id <> all ($busy::uuid[])
+returning id, athlete_id as "athleteId", vendor, type
 
 -- name: release
 update import_jobs

@@ -220,8 +220,8 @@ export class JobStore {
     { vendor, callClass, opensAt, cause, pool, window }: Gate,
     busy: readonly string[],
     now: number,
-  ): Promise<void> {
-    await this.#database.query(
+  ): Promise<Pick<ImportJob, 'id' | 'athleteId' | 'vendor' | 'type'>[]> {
+    return await this.#database.query(
       sql.pauseServed({ vendor, class: callClass, opensAt, cause, pool, window, busy, now: new Date(now) }),
     )
   }

@@ -41,7 +41,7 @@ test('the payload is handed on as it is, without a copy', () => {
   const error = new Error('broken')
   let heard: unknown
   const stop = hear('paceline:fault', fact => (heard = fact.error))
-  tell('paceline:fault', { where: 'test', error })
+  tell('paceline:fault', { where: 'work', error })
   assert.equal(heard, error)
   stop()
 })

@@ -2,13 +2,40 @@
 // listens; telemetry turns facts into log lines and metrics. No payload may hold a token, a code or a body.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 
+/** Where unexpected errors can come from. Each has its figure from the start: an alarm would miss the first error of a new one. */
+export const FAULT_PLACES = [
+  'http',
+  'bell',
+  'work',
+  'imports',
+  'streams',
+  'service',
+  'a live feed',
+  'the end of a permit',
+  'a listener to the database',
+  'simulator',
+  'simulator webhooks',
+] as const
+
 /** Every fact that can be told, with its payload. */
 export interface Diagnostics {
   'paceline:service': { service: string; state: string }
   'paceline:request': { id: string; method: string; route: string; status: number; durationMs: number }
-  /** `where` is declared in the source, so that it can be a label; what varies is in the other fields. */
-  'paceline:fault': { where: string; error: unknown; requestId?: string }
-  'paceline:notice': { where: string; sentence: string }
+  /** `what`: the route, bell or service. */
+  'paceline:fault': { where: (typeof FAULT_PLACES)[number]; what?: string; error: unknown; requestId?: string }
+  /** `warn` for both ends of an outage; `debug` for what follows from one. */
+  'paceline:notice': { where: string; sentence: string; level?: 'warn' | 'debug' }
+  /** One move of an import's lifecycle, after it was committed; the names are those of the log line. */
+  'paceline:import': {
+    import_id: string
+    athlete_id: string
+    vendor: string
+    type: string
+    status: string
+    cause?: string | undefined
+    retry_after?: string | undefined
+    error?: string
+  }
   'paceline:call': {
     vendor: string
     endpoint: string

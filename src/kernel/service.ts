@@ -117,7 +117,7 @@ export function serviceGroup(name: string, members: readonly Service[]): Service
       } catch (error) {
         // The caller hears why the start failed; a failure while stopping again is told as a fault.
         await stopAll().catch((failure: unknown) => {
-          tell('paceline:fault', { where: name, error: failure })
+          tell('paceline:fault', { where: 'service', what: name, error: failure })
         })
         throw error
       }

@@ -36,7 +36,7 @@ export class Outage {
   }
 
   #notice(sentence: string): void {
-    tell('paceline:notice', { where: 'redis', sentence })
+    tell('paceline:notice', { where: 'redis', sentence, level: 'warn' })
   }
 
   #sentence(reason: string): string {

@@ -27,7 +27,7 @@ test('a request becomes a line with its id and a figure by route and status', as
   assert.match(text, /^http_request_seconds_bucket\{le="0\.25",method="GET",route="\/v1\/activities\/:id"\} 1$/m)
 })
 
-test('our own failures stand out, and the polls of machines do not', t => {
+test('our own failures stand out, and the polls of machines do not, also when they fail', t => {
   const { lines } = listening(t)
   const cases = [
     ['/v1/quota', 500],
@@ -40,7 +40,7 @@ test('our own failures stand out, and the polls of machines do not', t => {
   for (const [route, status] of cases) tell('paceline:request', request(route, status))
   assert.deepEqual(
     lines.map(line => line.level),
-    ['error', 'error', 'debug', 'debug', 'debug', 'info'],
+    ['error', 'debug', 'debug', 'debug', 'debug', 'info'],
   )
 })
 
@@ -79,6 +79,39 @@ test('a notice is a sentence, and a bell is news only when it failed', async t =
   assert.match(await metrics.text(), /^paceline_bell_rings_total\{bell="sweep",outcome="failed"\} 1$/m)
 })
 
+test('both ends of an outage are warnings, and what follows from one is for debugging', t => {
+  const { lines } = listening(t)
+  tell('paceline:notice', { where: 'redis', sentence: 'Redis is unavailable.', level: 'warn' })
+  tell('paceline:notice', { where: 'bell', sentence: 'The bell cannot use its rows.', level: 'debug' })
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    ['warn', 'debug'],
+  )
+})
+
+test('a move of an import is one line, and a warning when it failed', t => {
+  const { lines } = listening(t)
+  const job = { import_id: 'i', athlete_id: 'a', vendor: 'strava', type: 'full' }
+  tell('paceline:import', { ...job, status: 'started' })
+  tell('paceline:import', { ...job, status: 'failed', error: 'no consent' })
+  assert.partialDeepStrictEqual(lines, [
+    { level: 'info', msg: 'import', ...job, status: 'started' },
+    { level: 'warn', msg: 'import', status: 'failed', error: 'no consent' },
+  ])
+})
+
+test('faults and what fails with them have a figure before the first, so that an alarm sees it', async t => {
+  const { metrics } = listening(t)
+  metrics.collect('quota', async () => [])
+  tell('paceline:bell', { bell: 'sweep', outcome: 'done', durationMs: 1 })
+  const text = await metrics.text()
+  for (const place of ['http', 'bell', 'work', 'imports', 'streams'])
+    assert(text.includes(`paceline_faults_total{where="${place}"} 0`))
+  assert(text.includes('paceline_stream_fetch_total{outcome="failed"} 0'))
+  assert(text.includes('paceline_gauge_failures_total{room="quota"} 0'))
+  assert(text.includes('paceline_bell_rings_total{bell="sweep",outcome="failed"} 0'))
+})
+
 test("a call is counted by the answer's status, or by what came instead", async t => {
   const { lines, metrics } = listening(t)
   const call = { vendor: 'strava', endpoint: 'activity-list', callClass: 'live', durationMs: 300 }
@@ -115,7 +148,7 @@ test('after its end nothing more is heard', async t => {
   stop()
   stop()
   tell('paceline:notice', { where: 'db', sentence: 'x' })
-  tell('paceline:fault', { where: 'db', error: new Error('x') })
+  tell('paceline:fault', { where: 'work', error: new Error('x') })
   assert.deepEqual(lines, [])
-  assert.doesNotMatch(await metrics.text(), /paceline_faults_total\{/)
+  assert.doesNotMatch(await metrics.text(), /^paceline_faults_total\{.*\} [1-9]/m)
 })

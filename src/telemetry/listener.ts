@@ -6,7 +6,7 @@ import { reasonOf } from '../kernel/errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Machines ask for these every few seconds, so a good answer is logged at debug only. */
+/** Machines ask for these every few seconds, so they are logged at debug only. What fails tells so itself, at both ends. */
 const POLLED = new Set(['/healthz', '/readyz', '/metrics'])
 
 /** Returns the function that stops listening. */
@@ -25,8 +25,11 @@ export function listen(log: Log, metrics: Metrics): () => void {
       metrics.faults.inc({ where: fact.where })
       log.error({ ...fact, err: error }, reasonOf(error))
     }),
-    hear('paceline:notice', ({ where, sentence }) => {
-      log.info({ where }, sentence)
+    hear('paceline:notice', ({ where, sentence, level }) => {
+      log[level ?? 'info']({ where }, sentence)
+    }),
+    hear('paceline:import', fact => {
+      log[fact.status === 'failed' ? 'warn' : 'info'](fact, 'import')
     }),
     hear('paceline:call', fact => {
       const { vendor, endpoint, callClass, status, outcome, durationMs } = fact
@@ -40,6 +43,8 @@ export function listen(log: Log, metrics: Metrics): () => void {
     }),
     hear('paceline:bell', fact => {
       metrics.bellRings.inc({ bell: fact.bell, outcome: fact.outcome })
+      // There before it first fails.
+      metrics.bellRings.inc({ bell: fact.bell, outcome: 'failed' }, 0)
       log[fact.outcome === 'failed' ? 'warn' : 'debug'](fact, 'bell')
     }),
   ]
@@ -49,6 +54,6 @@ export function listen(log: Log, metrics: Metrics): () => void {
 }
 
 function levelOf({ route, status }: Diagnostics['paceline:request']): 'debug' | 'info' | 'error' {
-  if (status >= 500) return 'error'
-  return POLLED.has(route) && status < 400 ? 'debug' : 'info'
+  if (POLLED.has(route)) return 'debug'
+  return status >= 500 ? 'error' : 'info'
 }

@@ -37,6 +37,12 @@ test('readable lines are for people: level, message and fields without the machi
   assert.doesNotMatch(lines.join(''), /hush|hostname/)
 })
 
+test('a request is one line on a terminal too', () => {
+  const { log, lines } = record(true)
+  log.info({ id: 'r1', method: 'GET', route: '/v1/quota', status: 200, durationMs: 3.2 }, 'request')
+  assert.match(lines.join(''), /^.*request.*GET.*\/v1\/quota.*200.*\n$/)
+})
+
 const MODULE = fileURLToPath(new URL('./log.ts', import.meta.url))
 const script = (pretty: boolean): string[] => [
   '--input-type=module',

@@ -41,7 +41,7 @@ function standardOutput(): DestinationStream {
 
 // Not pino-pretty's own stream: that one writes a turn of the event loop later, and loses the last lines of a process.
 function readable(lines: DestinationStream): DestinationStream {
-  const prettify = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' })
+  const prettify = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', singleLine: true })
   return {
     write: line => {
       lines.write(prettify(line))

@@ -1,6 +1,7 @@
 // Figures for Prometheus, in a registry of their own. A scrape always answers: the gauges of a room that fails or is late
 // are left out and counted. Labels never hold an athlete, an activity or an address.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { FAULT_PLACES } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { within } from '../kernel/within.ts'
 
@@ -31,12 +32,16 @@ const SPARING = 100
 /** From a cached answer to a reader who waits 30 s for streams. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
+const STREAM_OUTCOMES = ['success', 'failed', 'deferred', 'unavailable', 'fenced']
+
 export function openMetrics({ clock, version, gaugesMs = GAUGES_MS }: MetricsOptions) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   buildInfo(registry, version)
   const rooms = new Map<string, Gauges>()
   const instruments = instrumentsIn(registry)
+  for (const where of FAULT_PLACES) instruments.faults.inc({ where }, 0)
+  for (const outcome of STREAM_OUTCOMES) instruments.streamFetches.inc({ outcome }, 0)
 
   const roomText = async ([room, gauges]: readonly [string, Gauges]): Promise<string> => {
     try {
@@ -52,6 +57,7 @@ export function openMetrics({ clock, version, gaugesMs = GAUGES_MS }: MetricsOpt
     /** From now on the room is asked for its gauges at every scrape, or less often if that takes long. */
     collect: (room: string, gauges: Gauges): void => {
       rooms.set(room, sparing(gauges, clock))
+      instruments.gaugeFailures.inc({ room }, 0)
     },
     /** The answer to a scrape. The rooms come first, so that their failures are in the same answer. */
     text: async (): Promise<string> => {

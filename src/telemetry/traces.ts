@@ -47,15 +47,17 @@ async function tracerProvider(endpoint: string, version: string, deliveryMs: num
   })
 }
 
-/** Tells a failed delivery once per outage: a line for every batch would fill the log. */
+const DROPPED = 'The trace collector does not take our spans; they are dropped.'
+const TAKEN = 'The trace collector takes our spans again.'
+
+/** Tells each end of an outage: a line for every batch would fill the log. */
 function noticed(exporter: SpanExporter): SpanExporter {
   let away = false
   return {
     export: (spans, done) => {
       exporter.export(spans, result => {
         const failed = result.error !== undefined
-        if (failed && !away)
-          tell('paceline:notice', { where: 'traces', sentence: 'The trace collector does not take our spans; they are dropped.' })
+        if (failed !== away) tell('paceline:notice', { where: 'traces', sentence: failed ? DROPPED : TAKEN, level: 'warn' })
         away = failed
         done(result)
       })

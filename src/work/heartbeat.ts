@@ -75,7 +75,7 @@ export class Heartbeat {
     return await work().then(
       () => true,
       (error: unknown) => {
-        tell('paceline:notice', { where: 'work', sentence: `no heartbeat: ${String(error)}` })
+        tell('paceline:notice', { where: 'work', sentence: `no heartbeat: ${String(error)}`, level: 'debug' })
         return false
       },
     )

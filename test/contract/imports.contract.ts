@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
+import { hear } from '../../src/kernel/channels.ts'
 import { JobStore, type ImportJob } from '../../src/imports/job-store.ts'
 import { QUARTER_MS } from '../durations.ts'
 import type { ImportWorld, Process } from '../import-world.ts'
@@ -58,6 +59,21 @@ export function importsContract(name: string, open: () => Promise<Database>): vo
       assert.deepEqual(view.problems, [])
       assert.deepEqual([view.progress.listed, view.progress.detailed, view.progress.total], [50, 50, 50])
       assert.equal(await eventsOf(the, 'athlete-ally.activity.imported'), 50)
+    })
+
+    test('each move of an import is told once, from its beginning to its end', async () => {
+      const the = await world({ activities: ACTIVITIES, ...SMALL })
+      const process = the.process()
+      const told: string[] = []
+      const deaf = hear('paceline:import', ({ status, cause }) =>
+        told.push(cause === undefined ? status : `${status} (${cause})`),
+      )
+      await the.run(() => imported(the, process))
+      deaf()
+      const pauses = told.filter(move => move === 'rate_limited (yield)').length
+      const paused = Array.from({ length: pauses }, () => ['rate_limited (yield)', 'started'])
+      assert(pauses > 0)
+      assert.deepEqual(told, ['queued', 'started', ...paused.flat(), 'completed'])
     })
 
     test('without a permit it pauses until the window’s edge, asks nothing meanwhile, and resumes by itself', async () => {

@@ -28,6 +28,21 @@ const readyWhen = async (url: string, isWanted: (found: Readiness) => boolean): 
   return found
 }
 
+const WHERE = { database: 'db', budget: 'redis', bus: 'nats' }
+
+interface LogLine {
+  readonly level: string
+  readonly where?: string
+  readonly msg?: string
+}
+
+const linesOf = (server: Up): LogLine[] =>
+  server
+    .output()
+    .split('\n')
+    .filter(line => line.startsWith('{') && line.endsWith('}'))
+    .map(line => JSON.parse(line) as LogLine)
+
 describe('distributed', () => {
   const folder = testFolder()
   let servers: Record<'database' | 'budget' | 'bus', TestServer>
@@ -68,6 +83,14 @@ describe('distributed', () => {
       assert.equal((await fetch(`${server.url}/readyz?for=api`)).status, part === 'database' ? 503 : 200)
       await servers[part].restart()
       await readyWhen(server.url, ({ status }) => status === 200)
+      const told = linesOf(server).filter(({ where, level }) => where === WHERE[part] && level !== 'debug')
+      assert.deepEqual(
+        told.map(({ level, msg = '' }) => [level, msg.endsWith('answers again.')]),
+        [
+          ['warn', false],
+          ['warn', true],
+        ],
+      )
     })
   }
 
