@@ -1,8 +1,14 @@
 // The start of the process: gives the command line its terminal, configuration and engine.
 import manifest from '../package.json' with { type: 'json' }
 import { runCli, type CliContext, type OpenOptions } from './cli/cli.ts'
+import { stopAsked } from './cli/stop-asked.ts'
 import { loadConfig, type Config } from './config.ts'
 import { SystemClock } from './kernel/clock.ts'
+
+function endAtOnce(): never {
+  process.stderr.write('Asked to stop a second time: ended at once, before everything was closed.\n')
+  process.exit(1)
+}
 
 // The engine is loaded only when needed: without it a command that asks a running server takes a third of the time.
 const context: CliContext = {
@@ -31,15 +37,7 @@ const context: CliContext = {
     return await openEngine({ config, version: manifest.version, log, ...options })
   },
   examine: async (config, folder) => await (await import('./servers.ts')).examine(config, folder),
-  stopAsked: () =>
-    new Promise(resolve => {
-      const stop = (): void => {
-        resolve()
-        // A second signal ends the process at once.
-        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-      }
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-    }),
+  stopAsked: () => stopAsked(process, context.clock, endAtOnce),
 }
 
 process.exitCode = await runCli(process.argv.slice(2), context)

@@ -1,12 +1,16 @@
 // How Paceline ends: when it is asked to, when it is asked twice, and when a server that it talked to never lets go.
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { watchChild } from '../programs/child.ts'
 import { launch, started, up } from '../programs/paceline.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
+import { until } from '../waiting.ts'
 
 describe('a signal', () => {
   const folder = testFolder()
@@ -31,12 +35,31 @@ describe('a signal', () => {
     await server.stop()
   })
 
+  test('ends npm start with 0 when one Ctrl-C reaches its whole group', async () => {
+    const settings = { PACELINE_PORT: '0', PACELINE_DATA_DIR: join(folder.path, '.paceline') }
+    // A terminal signals the whole group, and npm passes the signal on besides.
+    const npm = spawn('npm', ['start'], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, ...settings },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    })
+    watchChild(npm)
+    const ended = once(npm, 'exit')
+    let out = ''
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+    await until(() => out.includes('is up.'))
+    process.kill(-(npm.pid ?? 0), 'SIGINT')
+    assert.deepEqual(await ended, [0, null])
+  })
+
   test('ends up at once when it is the second one', async () => {
     const server = await up(folder.path)
     // Both are there when it goes on, so the second comes before the first has had its effect.
     for (const signal of ['SIGSTOP', 'SIGTERM', 'SIGINT'] as const) process.kill(server.pid, signal)
-    const { code } = await server.stop('SIGCONT')
+    const { code, err } = await server.stop('SIGCONT')
     assert.equal(code, 1)
+    assert.match(err, /^Asked to stop a second time: /)
   })
 })
 
