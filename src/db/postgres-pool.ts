@@ -26,7 +26,11 @@ export class PostgresPool {
     this.#pool = new Pool({ ...settings, onConnect })
     // An idle connection that breaks is replaced by the pool; unheard, the event would end the process.
     this.#pool.on('error', error => {
-      tell('paceline:notice', { where: 'db', sentence: `A connection to PostgreSQL was lost: ${reasonOf(error)}`, level: 'debug' })
+      tell('paceline:notice', {
+        where: 'db',
+        sentence: `A connection to PostgreSQL was lost: ${reasonOf(error)}`,
+        level: 'debug',
+      })
     })
   }
 

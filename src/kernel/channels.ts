@@ -12,6 +12,7 @@ export const FAULT_PLACES = [
   'service',
   'a live feed',
   'the end of a permit',
+  "the embedded store's checkpoint",
   'a listener to the database',
   'simulator',
   'simulator webhooks',

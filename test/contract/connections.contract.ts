@@ -232,7 +232,7 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const id = await connected(process(), 'strava')
       const connections = process(undefined, async (url, init) => {
-        if (String(url).endsWith('/oauth/token')) {
+        if (url.endsWith('/oauth/token')) {
           asked.resolve()
           await answered.promise
         }
