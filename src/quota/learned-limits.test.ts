@@ -6,7 +6,6 @@ import type { RateReport } from '../vendors/vendors.ts'
 import { chargesOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
 import type { Spent } from './permit.ts'
 import {
-  countedIn,
   isCertain,
   learn,
   limitOf,
@@ -80,22 +79,6 @@ test('a certain count speaks of the window whichever clock within the guard band
     }),
     { numRuns: runs(800, 2_000) },
   )
-})
-
-test("a count belongs to the window that the answer's own date says", () => {
-  const ahead = sent(MIDNIGHT + 20_000)
-  assert.equal(countedIn(day, ahead, {}), windowIdAt(day, MIDNIGHT))
-  assert.equal(countedIn(day, ahead, { saidAt: MIDNIGHT - 10_000 }), windowIdAt(day, MIDNIGHT) - 1)
-  assert.equal(countedIn(day, sent(MIDNIGHT - 20_000), { saidAt: MIDNIGHT + 10_000 }), windowIdAt(day, MIDNIGHT))
-  for (const edge of [-2_000, 0, 2_000]) assert.equal(countedIn(day, ahead, { saidAt: MIDNIGHT + edge }), undefined)
-  assert.equal(countedIn(day, ahead, { saidAt: MIDNIGHT - DAY }), windowIdAt(day, MIDNIGHT), 'a date of another day is wrong')
-})
-
-test('"too many" about a window that is over by our clock alone closes the new one only until it is over by the vendor\'s', () => {
-  const ours = MIDNIGHT + 20_000
-  const full = { ...refused(reads({}, { limit: 9, used: 9 }), 'day'), saidAt: MIDNIGHT - 10_000 }
-  const until = after(NOTHING_LEARNED, sent(ours), full).closed['read:day'] ?? 0
-  assert(until >= MIDNIGHT + 30_000 && until <= MIDNIGHT + 30_000 + 2 * GUARD, String(until - MIDNIGHT))
 })
 
 test('a report is read by pool and by length of window', () => {

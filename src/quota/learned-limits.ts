@@ -1,7 +1,7 @@
 // What we learned from a vendor's answers, as one small document per vendor: its limits, what it closed, when it last told its count. Every
 // decision is planned with a document and is valid only while exactly that document is in force. So every process uses what one of them
 // learned with its next call.
-import { DAY_MS, HOUR_MS } from '../kernel/durations.ts'
+import { DAY_MS } from '../kernel/durations.ts'
 import type { RateReport } from '../vendors/vendors.ts'
 import { closureName, meterName, windowEndAt, windowIdAt, type Charged, type Meter } from './meters.ts'
 import type { Spent } from './permit.ts'
@@ -51,23 +51,6 @@ export function isCertain(meter: Meter, { takenAt, answeredAt }: Sent): boolean 
   return takenAt - startAt >= meter.guardMs && answeredAt + meter.guardMs < startAt + meter.windowMs
 }
 
-/** The answer's date is in whole seconds: it was said somewhere in that second. */
-const DATE_MS = 999
-/** A date further from our time than this is taken for wrong: of a cache, or of a proxy without a clock. */
-const MOST_OFF_MS = HOUR_MS
-
-/** The call as the vendor's clock saw it. Ours may be ahead of it or behind it by more than the guard band. */
-export function byVendor(sent: Sent, { saidAt }: Pick<Spent, 'saidAt'>): Sent {
-  if (saidAt === undefined || Math.abs(sent.answeredAt - saidAt) > MOST_OFF_MS) return sent
-  return { ...sent, takenAt: saidAt - (sent.answeredAt - sent.takenAt), answeredAt: saidAt + DATE_MS }
-}
-
-/** The window that the vendor's count is of; undefined where that is not certain. */
-export function countedIn(meter: Meter, sent: Sent, spent: Pick<Spent, 'saidAt'>): number | undefined {
-  const seen = byVendor(sent, spent)
-  return isCertain(meter, seen) ? windowIdAt(meter, seen.takenAt) : undefined
-}
-
 export const reportFor = (report: RateReport | undefined, meter: Meter) =>
   report?.pools[meter.pool]?.find(({ windowSeconds }) => windowSeconds * 1000 === meter.windowMs)
 
@@ -78,14 +61,13 @@ export function learn(learned: LearnedLimits, sent: Sent, spent: Spent, isShared
   return spent.refusal === undefined ? full : refuse(full, sent, spent, spent.refusal)
 }
 
-function hear(learned: LearnedLimits, sent: Sent, spent: Spent, isShared: boolean): LearnedLimits {
+function hear(learned: LearnedLimits, sent: Sent, { report }: Spent, isShared: boolean): LearnedLimits {
   const limits = { ...learned.limits }
   let { heardIn } = learned
   for (const { meter } of sent.charges) {
-    const { limit, used } = reportFor(spent.report, meter) ?? {}
+    const { limit, used } = reportFor(report, meter) ?? {}
     if (limit !== undefined) limits[meterName(meter)] = limit
-    const own = windowIdAt(meter, sent.takenAt)
-    if (used !== undefined && meter.shortest && countedIn(meter, sent, spent) === own) heardIn = own
+    if (used !== undefined && meter.shortest && isCertain(meter, sent)) heardIn = windowIdAt(meter, sent.takenAt)
   }
   return { ...learned, limits, heardIn, sharedUntil: isShared ? sent.answeredAt + SHARED_MS : learned.sharedUntil }
 }
@@ -120,17 +102,11 @@ function refuse(learned: LearnedLimits, sent: Sent, spent: Spent, refusal: NonNu
   const [shorts, longs] = [charges.filter(({ meter }) => meter.shortest), charges.filter(({ meter }) => !meter.shortest)]
   const [short] = shorts
   if (short === undefined) return learned
-  const seen = byVendor(sent, spent)
-  const refusedIn = windowIdAt(short.meter, seen.takenAt - short.meter.guardMs)
+  const refusedIn = windowIdAt(short.meter, sent.takenAt - short.meter.guardMs)
   const again = learned.refusedIn === refusedIn - 1
   const dayIsOver = again || refusal.scope === 'day' || longs.some(isFull)
-  // Closures end by our clock: where that is ahead, the vendor's window ends later by it.
-  const aheadMs = Math.max(0, sent.answeredAt - seen.answeredAt)
   const closing = [...someFull(shorts), ...(dayIsOver ? someFull(longs).filter(long => !hasRoom(long)) : [])]
-  const closed = closing.reduce(
-    (all, { meter }) => close(all, meter, closedUntil(meter, seen, refusal.retryAt) + aheadMs),
-    learned,
-  )
+  const closed = closing.reduce((all, { meter }) => close(all, meter, closedUntil(meter, sent, refusal.retryAt)), learned)
   return { ...closed, refusedIn }
 }
 

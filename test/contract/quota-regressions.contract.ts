@@ -64,18 +64,6 @@ export function reportLaws(limiter: NewLimiterFixture): void {
     assert.equal(await one.left(read), 95)
   })
 
-  test('with a clock ahead the last count of the old day does not fill the new one, and nobody else is suspected', async () => {
-    const one = limiter()
-    await one.at(MIDNIGHT + DAY - 60 * SECOND)
-    await one.spend(read, 90, { ...ok(said('read', { used: 90 }, { used: 90 })), saidAt: one.clock.at - 20 * SECOND })
-    await one.at(MIDNIGHT + DAY + 10 * SECOND)
-    await one.spend(read, 1, { ...ok(said('read', { used: 91 }, { used: 91 })), saidAt: one.clock.at - 20 * SECOND })
-    assert.equal(await limiter().left(read), 94)
-    await one.at(MIDNIGHT + DAY + MINUTE)
-    await one.spend(read, 1, { ...ok(said('read', { used: 1 }, { used: 1 })), saidAt: one.clock.at - 20 * SECOND })
-    await Promise.all([one.grant(read), one.grant(read)])
-  })
-
   const NOTHING: readonly (RateReport | undefined)[] = [
     undefined,
     { pools: {} },
@@ -181,12 +169,7 @@ export function refusalLaws(limiter: NewLimiterFixture): void {
 
   test('two "too many" in a row leave a day open that has room by its own headers', async () => {
     const [one, other] = [limiter(), limiter()]
-    const room = {
-      pools: {
-        ...said('read', {}, { limit: 1_000, used: 300 }).pools,
-        ...said('overall', {}, { limit: 2_000, used: 300 }).pools,
-      },
-    }
+    const room = { pools: { ...said('read', {}, { limit: 1_000, used: 300 }).pools, ...said('overall', {}, { limit: 2_000, used: 300 }).pools } }
     for (const at of [START, START + QUARTER]) {
       await one.at(at)
       await one.spend(read, 1, tooMany(room))
