@@ -79,7 +79,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await database.query('select 1')
   } catch (error) {
     await database.close()
-    throw new PacelineError('PACE_DATABASE_UNAVAILABLE', `PostgreSQL at ${addressOf(url)} cannot be used: ${reasonOf(error)}`, {
+    const reason = reasonOf((error as Error).cause ?? error)
+    throw new PacelineError('PACE_DATABASE_UNAVAILABLE', `PostgreSQL at ${addressOf(url)} cannot be used: ${reason}`, {
       cause: error,
     })
   }

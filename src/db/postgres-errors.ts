@@ -47,7 +47,8 @@ export const mayTryAgain = (error: unknown): boolean => refusedWrite(error) || l
 
 export function unavailable(error: unknown): PacelineError {
   if (error instanceof PacelineError) return error
-  return new PacelineError('PACE_DATABASE_UNAVAILABLE', `The database does not answer: ${reasonOf(error)}`, { cause: error })
+  const what = brokenConnection(error) ? 'does not answer' : 'lets nobody in'
+  return new PacelineError('PACE_DATABASE_UNAVAILABLE', `The database ${what}: ${reasonOf(error)}`, { cause: error })
 }
 
 export function translated(error: unknown): unknown {

@@ -21,9 +21,7 @@ export class PostgresPool {
   /** `retire`: called when the connections that are open now are given up. */
   constructor(settings: PoolConfig, retire: () => void) {
     this.#retire = retire
-    // The pool waits for it and opens no connection for which it rejects, which pg's types do not say.
-    const onConnect = assertTakesWrites as (client: ClientBase) => void
-    this.#pool = new Pool({ ...settings, onConnect })
+    this.#pool = new Pool(settings)
     // An idle connection that breaks is replaced by the pool; unheard, the event would end the process.
     this.#pool.on('error', error => {
       tell('paceline:notice', {
@@ -38,7 +36,6 @@ export class PostgresPool {
   async use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connect()
     let broken = false
-    client.on('error', heardByTheNextStatement)
     try {
       return await work(client)
     } catch (error) {
@@ -46,7 +43,6 @@ export class PostgresPool {
       if (refusedWrite(error)) this.#retireAllLike(client)
       throw error
     } finally {
-      client.off('error', heardByTheNextStatement)
       client.release(broken || this.#spoilt.has(client))
     }
   }
@@ -73,11 +69,24 @@ export class PostgresPool {
       const client = await this.#pool.connect().catch((error: unknown) => {
         throw unavailable(error)
       })
-      const generation = this.#generationOf.get(client) ?? this.#generation
-      this.#generationOf.set(client, generation)
+      const generation = this.#generationOf.get(client) ?? (await this.#admit(client))
       if (generation === this.#generation) return client
       client.release(true)
     }
+  }
+
+  // pg has a hook for this (onConnect), but it waits for the server's goodbye before it says no, and a server that hangs never says it.
+  async #admit(client: PoolClient): Promise<number> {
+    const generation = this.#generation
+    client.on('error', heardByTheNextStatement)
+    try {
+      await assertTakesWrites(client)
+    } catch (error) {
+      client.release(true)
+      throw unavailable(error)
+    }
+    this.#generationOf.set(client, generation)
+    return generation
   }
 }
 

@@ -67,7 +67,7 @@ describe('the demo', () => {
   })
 
   test('the other commands ask the running server', async () => {
-    const ready = /^Paceline \S+ \(demo\) at http:\S+: ready \(database, worker, strava\)\nStreams: .+\n {2}.+\n$/
+    const ready = /^Paceline \S+ \(demo\) at http:\S+: ready \(database, worker, strava\)\nStreams: .+\n {2}.+\nWorkers: 1\n$/
     await until(async () => ready.test((await cli('status')).out))
     assert.match((await cli('athlete', 'list')).out, /Sample Athlete {2}\(Europe\/Berlin\)/)
     const made = await cli('athlete', 'create', '--name', 'Ada', '--timezone', 'Europe/London', '--json')
