@@ -97,6 +97,7 @@ const isForElsewhere = ({ optional, os, cpu, libc }) =>
 
 async function install() {
   console.error('Installing what package-lock.json names (only now, and when it changes) …')
+  const since = Date.now()
   rmSync(STAMP, { force: true })
   // NODE_ENV=production must not leave a tree that the stamp calls complete; errors only, because Node 20 gets engine warnings.
   const { code, output } = await runNpm(
@@ -107,7 +108,7 @@ async function install() {
     '--no-fund',
     '--loglevel=error',
   )
-  if (code === 0) return
+  if (code === 0) return console.error(`Installed in ${((Date.now() - since) / 1000).toFixed(1)} s.`)
   console.error(output)
   stop(`\`npm ci\` failed with exit code ${code}: the lines above say why; put it right and run the command again.`)
 }

@@ -4,9 +4,10 @@ import { openSecrets, type Accounts, type Connections, type Secrets } from './ac
 import { RowBell, cron, type Bell } from './bell/bell.ts'
 import { callSlots } from './calls/calls.ts'
 import type { Config } from './config.ts'
-import { followTime, migrate, timeFollower, type Database } from './db/db.ts'
+import { followTime, migrate, timeFollower, type Database, type FolderLock } from './db/db.ts'
 import { diagnose } from './doctor.ts'
-import { buildApp, buildHealthApp, httpServer, type App, type HealthParts, type HttpServer, type Part } from './http/http.ts'
+import { buildApp, buildHealthApp, holdPort, httpServer } from './http/http.ts'
+import type { App, HealthParts, HeldPort, Part } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { folderClock } from './kernel/folder-clock.ts'
 import type { Imports } from './imports/imports.ts'
@@ -15,7 +16,7 @@ import { secure, type Random } from './kernel/random.ts'
 import { service, serviceGroup, type Service } from './kernel/service.ts'
 import type { Role } from './roles.ts'
 import { roomsOf, type Rooms, type RoomSettings } from './rooms.ts'
-import { databasePart, openDatabase, openServers, vendorParts, workerPart } from './servers.ts'
+import { databasePart, hasStore, lockStore, openDatabase, openServers, vendorParts, workerPart } from './servers.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { openSimulator, VENDORS as SIMULATED_VENDORS } from './simulator/simulator.ts'
 import type { Streams } from './streams/streams.ts'
@@ -31,6 +32,8 @@ export interface EngineOptions {
   /** How fast time runs; undefined: as fast as in this folder so far. */
   readonly speed: number | undefined
   readonly roles: readonly Role[]
+  /** Hears what takes long at a first start, and how long it took. */
+  readonly progress?: (sentence: string) => void
 }
 
 export interface Engine {
@@ -57,7 +60,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { config, demo, folder, roles } = options
   // When a later step fails, everything opened before is closed in reverse order.
   await using opening = new AsyncDisposableStack()
-  const foundation = await openFoundation(opening, options)
+  const taken = await takeAtOnce(opening, options)
+  const foundation = await openFoundation(opening, options, taken.lock)
   const { system, clock, database, metrics, secrets } = foundation
   const servers = await openServers(config, system)
   opening.defer(() => servers.close())
@@ -86,8 +90,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     publicUrl: () => publicUrl(),
     doctor: () => diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats, gates }),
   })
-  const http = httpServer(app, config)
-  const health = healthServer(answers, config)
+  const http = httpServer(app, taken.http)
+  const health = taken.health && httpServer(buildHealthApp(answers), taken.health, 'health')
   const publicUrl = (): string => (config.port === 0 ? config.publicUrl.replace(/:0$/, `:${http.port()}`) : config.publicUrl)
   const whole = serviceGroup('paceline', [
     // First and last: a probe sees the start and the stop.
@@ -131,9 +135,33 @@ const healthParts = (
   metrics: async () => ({ contentType: metrics.contentType, text: await metrics.text() }),
 })
 
-function healthServer(answers: HealthParts, { host, healthPort: port }: Config): HttpServer | undefined {
-  if (port === undefined) return undefined
-  return httpServer(buildHealthApp(answers), { host, port, name: 'health', variable: 'PACELINE_HEALTH_PORT' })
+interface Taken {
+  readonly lock: FolderLock | undefined
+  readonly http: HeldPort
+  readonly health: HeldPort | undefined
+}
+
+/**
+ * What can be refused at once, before the store opens, which may take long: the folder and the ports. One that does not serve the API, such
+ * as a command that only opens the store, leaves the ports to others.
+ */
+async function takeAtOnce(opening: AsyncDisposableStack, { config, folder, roles }: EngineOptions): Promise<Taken> {
+  const { host, port, healthPort } = config
+  const lock = lockStore(config, folder)
+  opening.defer(() => lock?.release())
+  const hold = async (address: { port: number; variable?: string }): Promise<HeldPort> => {
+    const held = await holdPort({ host, ...address })
+    opening.defer(() => held.release())
+    return held
+  }
+  return {
+    lock,
+    http: await hold({ port: roles.includes('api') ? port : 0 }),
+    health:
+      healthPort === undefined
+        ? undefined
+        : await hold({ port: roles.length > 0 ? healthPort : 0, variable: 'PACELINE_HEALTH_PORT' }),
+  }
 }
 
 /** Whoever opens an activity has its detail and its streams fetched here, also without the worker role. */
@@ -154,7 +182,8 @@ interface Foundation {
 
 async function openFoundation(
   opening: AsyncDisposableStack,
-  { config, version, log, folder, speed }: EngineOptions,
+  { config, version, log, folder, speed, progress }: EngineOptions,
+  lock: FolderLock | undefined,
 ): Promise<Foundation> {
   const random = secure()
   const system = new SystemClock()
@@ -162,15 +191,32 @@ async function openFoundation(
   opening.defer(listen(log, metrics))
   const traces = await openTraces({ endpoint: config.otlpEndpoint, version })
   opening.defer(() => traces.stop())
-  // The embedded store locks the folder, so it opens before anything else in the folder is touched.
-  const database = await openDatabase(config, folder, system)
+  const told = tellingStart(config, folder, system, progress)
+  const database = await openDatabase(config, folder, system, lock)
   opening.defer(() => database.close())
   // Before anyone reads the clock: it never runs backwards, so it would stand still until the database's time had caught up.
   await followTime(system, database)
   const clock = folderClock(system, { folder, speed, anchor: config.clockAnchor })
   const secrets = openSecrets(folder, config, random)
   const migrated = await migrate(database)
+  if (migrated.length > 0) told()
   return { system, clock, random, newId: idMaker(clock, random), metrics, database, secrets, migrated }
+}
+
+/** Says what takes long when a store is made, and afterwards that it is there. */
+function tellingStart(
+  { postgresUrl }: Config,
+  folder: string,
+  clock: SystemClock,
+  progress: EngineOptions['progress'],
+): () => void {
+  const since = clock.unfollowed()
+  const isMade = postgresUrl === undefined && !hasStore(folder)
+  if (isMade) progress?.(`Making the store in ${folder}, only now …`)
+  return () => {
+    const seconds = ((clock.unfollowed() - since) / 1000).toFixed(1)
+    progress?.(`The store was ${isMade ? 'made' : 'brought up to this version'} in ${seconds} s.`)
+  }
 }
 
 function configured({ system, clock, database }: Foundation, config: Config) {

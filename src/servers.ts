@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bell } from './bell/bell.ts'
 import type { Config } from './config.ts'
-import { openPglite, openPostgres, tellingOutages, type Database } from './db/db.ts'
+import { lockFolder, openPglite, openPostgres, tellingOutages, type Database, type FolderLock } from './db/db.ts'
 import { diagnose, isStravaInactive, STRAVA_INACTIVE, type HeldUp } from './doctor.ts'
 import { openNats, type Nats } from './events/events.ts'
 import { PartFailure, type Finding, type Part } from './http/http.ts'
@@ -13,9 +13,16 @@ import { openRedis, type Redis } from './redis/redis.ts'
 import type { VendorName } from './vendors/vendors.ts'
 import { Gates, type Work } from './work/work.ts'
 
-export async function openDatabase(config: Config, folder: string, clock: Clock): Promise<Database> {
+/** The folder of the embedded store is for one process. */
+export const lockStore = ({ postgresUrl }: Config, folder: string): FolderLock | undefined =>
+  postgresUrl === undefined ? lockFolder(folder) : undefined
+
+export const hasStore = (folder: string): boolean => existsSync(join(folder, 'store'))
+
+/** `lock`: where the folder is locked already. */
+export async function openDatabase(config: Config, folder: string, clock: Clock, lock?: FolderLock): Promise<Database> {
   return config.postgresUrl === undefined
-    ? await openPglite({ folder })
+    ? await openPglite({ folder, ...(lock && { lock }) })
     : tellingOutages(await openPostgres({ url: config.postgresUrl, clock }))
 }
 
@@ -96,7 +103,7 @@ export async function examine(config: Config, folder: string): Promise<Finding[]
 }
 
 async function storeToExamine(config: Config, folder: string, clock: Clock): Promise<Database | PacelineError | undefined> {
-  if (config.postgresUrl === undefined && !existsSync(join(folder, 'store'))) return undefined
+  if (config.postgresUrl === undefined && !hasStore(folder)) return undefined
   return await openDatabase(config, folder, clock).catch((error: unknown) => {
     if (error instanceof PacelineError) return error
     throw error

@@ -12,7 +12,7 @@ interface Terminal {
   readonly rewrite?: ((text: string) => void) | undefined
 }
 
-export type OpenOptions = Pick<EngineOptions, 'folder' | 'demo' | 'speed' | 'roles'> & { readonly quiet?: boolean }
+export type OpenOptions = Pick<EngineOptions, 'folder' | 'demo' | 'speed' | 'roles' | 'progress'> & { readonly quiet?: boolean }
 
 export interface CliContext {
   readonly version: string

@@ -2,7 +2,6 @@
 // contract suite: no statement timeout, advisory locks always succeed (there is one session and the folder lock).
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite, types, type Transaction as PgliteTransaction } from '@electric-sql/pglite'
 import { types as serverTypes } from 'pg'
@@ -10,7 +9,7 @@ import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { Slots } from '../kernel/slots.ts'
 import { CHANNEL, guarded, type Database, type Listener, type Queryable, type Row } from './database.ts'
 import { syncedStart, syncFolder, syncToDisk } from './disk-sync.ts'
-import { lockFolder, type FolderLock } from './folder-lock.ts'
+import { lockFolder, privateFolder, type FolderLock } from './folder-lock.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 import type { Query } from './queries.ts'
 import { TransactionGuard } from './transaction-guard.ts'
@@ -19,6 +18,8 @@ import { WAL_OPTIONS, WalCap } from './wal-cap.ts'
 export interface PgliteOptions {
   /** Where the store lives; without it, in memory. */
   readonly folder?: string
+  /** Of a folder that is locked already; closing the store releases it. */
+  readonly lock?: FolderLock
   /** Every commit reaches the disk before it is acknowledged. Tests that fill stores may switch it off. */
   readonly fsync?: boolean
   /** A cluster to start from instead of initialising one (tests). */
@@ -41,7 +42,7 @@ export async function openPglite(options: PgliteOptions = {}): Promise<PgliteDat
   if (folder === undefined) {
     return new PgliteDatabase(await PGlite.create({ ...common, startParams: [...PGlite.defaultStartParams, ...MEMORY] }))
   }
-  const lock = lockFolder(privateFolder(folder))
+  const lock = options.lock ?? lockFolder(folder)
   try {
     const dataDir = privateFolder(join(folder, 'store'))
     const start = fsync ? syncedStart(PGlite.defaultStartParams) : PGlite.defaultStartParams
@@ -55,13 +56,6 @@ export async function openPglite(options: PgliteOptions = {}): Promise<PgliteDat
       cause: error,
     })
   }
-}
-
-// PGlite makes its files writable for everyone: only the folder around them protects them, also where it was there before.
-function privateFolder(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  chmodSync(folder, 0o700)
-  return folder
 }
 
 // The sync uses PGlite's internals. If a new version moves them, the start fails instead of promising what does not hold.

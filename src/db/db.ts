@@ -2,6 +2,7 @@
 export type { Database, Listener, Queryable, Row } from './database.ts'
 export { followTime, timeFollower } from './database-time.ts'
 export { tellingOutages } from './database-outage.ts'
+export { lockFolder, type FolderLock } from './folder-lock.ts'
 export { loadEraser, type Eraser, type Whose } from './eraser.ts'
 export { migrate, migrationsIn, type Migration } from './migrations.ts'
 export { loadQueries, type Query } from './queries.ts'

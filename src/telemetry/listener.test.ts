@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { tell } from '../kernel/channels.ts'
 import { SystemClock } from '../kernel/clock.ts'
+import { PacelineError } from '../kernel/errors.ts'
 import { listen } from './listener.ts'
 import { openLog } from './log.ts'
 import { openMetrics } from './metrics.ts'
@@ -87,6 +88,19 @@ test('both ends of an outage are warnings, and what follows from one is for debu
     lines.map(({ level }) => level),
     ['warn', 'debug'],
   )
+})
+
+test('what fails while the database is away is no fault: the outage is told by itself', async t => {
+  const { lines, metrics } = listening(t)
+  tell('paceline:fault', {
+    where: 'work',
+    error: new PacelineError('PACE_DATABASE_UNAVAILABLE', 'The database does not answer.'),
+  })
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    ['debug'],
+  )
+  assert(!/^paceline_faults_total\{.*\} [1-9]/m.test(await metrics.text()))
 })
 
 test('a move of an import is one line, and a warning when it failed', t => {

@@ -2,7 +2,7 @@
 // declared, never as they were called, so that they can serve as labels.
 import { hear } from '../kernel/channels.ts'
 import type { Diagnostics } from '../kernel/channels.ts'
-import { reasonOf } from '../kernel/errors.ts'
+import { hasCode, reasonOf } from '../kernel/errors.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -22,6 +22,11 @@ export function listen(log: Log, metrics: Metrics): () => void {
       log.debug({ service, state }, 'service')
     }),
     hear('paceline:fault', ({ error, ...fact }) => {
+      // A database that is away is told at both ends; what fails because of it is no fault of ours.
+      if (hasCode(error, 'PACE_DATABASE_UNAVAILABLE')) {
+        log.debug(fact, reasonOf(error))
+        return
+      }
       metrics.faults.inc({ where: fact.where })
       log.error({ ...fact, err: error }, reasonOf(error))
     }),

@@ -4,7 +4,6 @@ import type { Database } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { MINUTE_MS } from '../kernel/durations.ts'
-import { hasCode } from '../kernel/errors.ts'
 import { linked } from '../kernel/linked-signal.ts'
 import type { CallClass } from '../quota/quota.ts'
 import type { VendorName } from '../vendors/vendors.ts'
@@ -49,7 +48,6 @@ export class VendorWorker {
   #hasBegun = false
   /** Something was served since the closed gates were last looked at. */
   #hasServed = true
-  #isAway = false
 
   constructor(vendor: VendorName, parts: WorkerParts) {
     this.#vendor = vendor
@@ -83,7 +81,6 @@ export class VendorWorker {
       const isIdle = before !== undefined && !before.hasReady && before.nextAt > clock.now()
       if (!isIdle) await this.#serveAll()
       const { nextAt } = isIdle ? before : await lanes.outlook(this.#vendor, since)
-      this.#isAway = false
       return Math.min(LOOK_MS * clock.speed, Math.max(0, nextAt - clock.now()))
     } catch (error) {
       this.#tell(error)
@@ -219,11 +216,7 @@ export class VendorWorker {
     await this.#parts.clock.sleep(ms, signal).catch(() => undefined)
   }
 
-  /** A database that is away makes everything fail; that is told once. */
   #tell(error: unknown): void {
-    if (this.#stopping.aborted) return
-    const isAway = hasCode(error, 'PACE_DATABASE_UNAVAILABLE')
-    if (!(isAway && this.#isAway)) tell('paceline:fault', { where: 'work', error })
-    this.#isAway = isAway
+    if (!this.#stopping.aborted) tell('paceline:fault', { where: 'work', error })
   }
 }

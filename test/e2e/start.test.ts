@@ -147,6 +147,16 @@ describe('a real store', () => {
   })
 })
 
+test('a first start says that it makes the store and how long it took, once, and not before the link', async () => {
+  const folder = testFolder()
+  const first = await up(folder.path)
+  const { err } = await first.stop()
+  assert.match(err, /^Making the store in \S+, only now …\nThe store was made in \d+\.\d s\.\n/)
+  const second = await up(folder.path)
+  assert.doesNotMatch((await second.stop()).err, /store was/)
+  folder.remove()
+})
+
 describe('what stops the start says why in one sentence', () => {
   const folder = testFolder()
   after(() => {
@@ -169,8 +179,7 @@ describe('what stops the start says why in one sentence', () => {
     })
   })
 
-  test('a taken port', async () => {
-    await prepareFolder(join(folder.path, 'data', 'demo'))
+  test('a taken port, which is said before a store is made', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise(resolve => other.once('listening', resolve))
     const { port } = other.address() as AddressInfo
@@ -179,6 +188,7 @@ describe('what stops the start says why in one sentence', () => {
       sentence: `Another program listens on 127.0.0.1:${port}; stop it, or set PACELINE_PORT to a free port.`,
     })
     other.close()
+    assert(!existsSync(join(folder.path, 'data', 'demo', 'store')))
   })
 
   test('an unreachable database', async () => {

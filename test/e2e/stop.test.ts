@@ -53,6 +53,16 @@ describe('a signal', () => {
     assert.deepEqual(await ended, [0, null])
   })
 
+  test('during a first start ends it well, before it is up', async () => {
+    const fresh = testFolder()
+    const { child, printed, ended } = launch(fresh.path, { PACELINE_PORT: '0' }, ['up'])
+    await until(() => printed.err.includes('Making the store'))
+    child.kill('SIGINT')
+    const { code, out } = await ended
+    fresh.remove()
+    assert.deepEqual({ code, out }, { code: 0, out: '' })
+  })
+
   test('ends up at once when it is the second one', async () => {
     const server = await up(folder.path)
     // Both are there when it goes on, so the second comes before the first has had its effect.

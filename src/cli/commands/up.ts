@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { PacelineError } from '../../kernel/errors.ts'
 import { connectSample, sampleAthlete, tellImport, type SampleAthlete } from '../../demo.ts'
 import type { Engine } from '../../engine.ts'
@@ -26,19 +27,24 @@ export const upCommand: Command = {
   run: async (input, context) => {
     const config = context.loadConfig()
     const options = optionsOf(input, config)
-    const engine = await context.openEngine(config, options)
+    // From here on, because opening a store for the first time may take long enough to change one's mind.
+    const stop = new AbortController()
+    void context.stopAsked().then(() => {
+      stop.abort()
+    })
+    const engine = await context.openEngine(config, { ...options, progress: sentence => context.terminal.error(sentence) })
     try {
-      return await serve(engine, { ...options, json: input.json }, context)
+      if (stop.signal.aborted) return 0
+      return await serve(engine, { ...options, json: input.json, stop: stop.signal }, context)
     } finally {
       await engine.close()
     }
   },
 }
 
-type Serving = OpenOptions & { readonly json: boolean }
+type Serving = OpenOptions & { readonly json: boolean; readonly stop: AbortSignal }
 
 async function serve(engine: Engine, options: Serving, context: CliContext): Promise<number> {
-  const stop = context.stopAsked()
   await engine.service.start()
   const sample = options.demo ? await sampleAthlete(engine) : undefined
   const listens = options.roles.includes('api')
@@ -47,28 +53,26 @@ async function serve(engine: Engine, options: Serving, context: CliContext): Pro
   try {
     if (listens) await printLink(engine, context)
     context.terminal.line(options.json ? factsOf(engine, options, context) : sentenceOf(engine, options, context))
-    await Promise.all([stop, sample && showDemo(engine, sample, { ...options, stop }, context)])
+    await Promise.all([aborted(options.stop), sample && showDemo(engine, sample, options, context)])
   } finally {
     withdraw()
   }
   return 0
 }
 
-type Showing = Serving & { readonly stop: Promise<void> }
+const aborted = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort')
+}
 
 /** Runs after the link is printed, because the link must come before any log line of the demo. */
 async function showDemo(
   engine: Engine,
   sample: SampleAthlete,
-  { json, stop }: Showing,
+  { json, stop }: Serving,
   { clock, terminal }: CliContext,
 ): Promise<void> {
-  const stopping = new AbortController()
-  void stop.then(() => {
-    stopping.abort()
-  })
   await connectSample(engine, sample)
-  const telling = { clock, signal: stopping.signal, say: speakerOn(terminal) }
+  const telling = { clock, signal: stop, say: speakerOn(terminal) }
   if (!json) await tellImport(engine, sample.athleteId, telling)
 }
 
