@@ -1,10 +1,12 @@
 // Athletes, and how they and the operator prove who they are: API tokens, the installation's two tokens, sign-in links and the sessions
 // these open. Secrets are shown once and stored as hashes. What an identity may do is decided in http/.
+import assert from 'node:assert/strict'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Random } from '../kernel/random.ts'
+import { isTimeZone } from '../kernel/time-zone.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -92,6 +94,7 @@ export class Accounts {
   }
 
   async createAthlete({ name, timezone }: { name: string; timezone: string | null }): Promise<Athlete> {
+    assert(timezone === null || isTimeZone(timezone), 'a time zone is checked where it comes in')
     const query = sql.createAthlete({ id: this.#newId(), name, timezone, now: this.#now() })
     const [row] = await this.#database.query<Athlete>(query)
     if (row === undefined) throw new Error('an inserted athlete was not returned')

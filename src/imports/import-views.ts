@@ -3,6 +3,7 @@
 import type { Activities, Counts } from '../activities/activities.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { isTimeZone } from '../kernel/time-zone.ts'
 import { vendors } from '../vendors/vendors.ts'
 import type { Gate, Work } from '../work/work.ts'
 import type { Eta } from './eta.ts'
@@ -65,7 +66,9 @@ export class ImportViews {
 
   async #scene(athleteId: string): Promise<Scene> {
     const { accounts, activities, work } = this.#parts
-    const zone = (await accounts.timezoneOf(athleteId)) ?? (await activities.lastZone(athleteId)) ?? 'UTC'
+    // Zones are checked where they come in; a row of before may hold one that the platform does not know.
+    const zones = [await accounts.timezoneOf(athleteId), await activities.lastZone(athleteId)]
+    const zone = zones.find(name => name !== undefined && isTimeZone(name)) ?? 'UTC'
     return { zone, gates: await work.closed(), counts: await activities.counts(athleteId, 'strava') }
   }
 

@@ -172,6 +172,18 @@ describe('an import', () => {
     assert.partialDeepStrictEqual(await seen(someone, id), expected)
   })
 
+  test('is shown also where a row holds a time zone that nobody knows', async () => {
+    const someone = await connected()
+    const { id } = await begun(someone)
+    const summary = { id: '1', start_date: '2026-01-01T00:00:00Z', timezone: 'Europe/Atlantis' }
+    await database.transaction(tx => activities.storeSummaries(tx, someone.id, 'strava', [summary]))
+    await database.query("update athlete set timezone = 'Mars/Olympus' where id = $1", [someone.id])
+    await database.query(started, [id])
+    await database.query(rateLimited, [id, new Date('2026-01-01T13:15:00.000Z')])
+    assert.equal((await seen(someone, id))['message'], 'Rate limited, resuming at 13:15')
+    assert.equal((await get(someone)).statusCode, 200)
+  })
+
   test('counts what is here', async () => {
     const someone = await connected()
     const { id } = await begun(someone)

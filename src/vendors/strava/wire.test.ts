@@ -53,6 +53,12 @@ test('a heart rate that is not mentioned is absent, one that is null is null', (
   assert.equal(readRun({ average_heartrate: null })['average_heartrate'], null)
 })
 
+test('a time zone that nobody knows is as if it were not there', () => {
+  assert.equal(readRun({ timezone: '(GMT+01:00) Europe/Berlin' })['timezone'], 'Europe/Berlin')
+  for (const timezone of ['(GMT+00:00) Europe/Atlantis', '(GMT+02:00) +02:00', '(GMT+00:00) ', '', 'GMT+25', 7])
+    assert.equal(readRun({ timezone })['timezone'], undefined, String(timezone))
+})
+
 test('a manual entry has no place, no upload and is no failure', () => {
   const manual = readRun({
     manual: true,

@@ -1,10 +1,11 @@
 // Strava's shapes, under Strava's names. Required is only what an activity cannot be without; ids are text; `[]` is no place;
 // `start_date_local` loses its Z, which is wrong, and `timezone` its fixed offset, which ignores summer time.
 import { z } from 'zod'
+import { isTimeZone } from '../../kernel/time-zone.ts'
 import { decimal, flag, id, instant, optional, place, text, wallTime, whole } from '../shapes.ts'
 
-/** "(GMT-05:00) America/New_York" → "America/New_York". */
-const zone = text.transform(written => written.replace(/^\(GMT[^)]*\)\s*/, ''))
+/** "(GMT-05:00) America/New_York" → "America/New_York". A zone that the platform does not know is as if it were not there. */
+const zone = text.transform(written => written.replace(/^\(GMT[^)]*\)\s*/, '')).refine(isTimeZone)
 
 const summaryFields = {
   id,
