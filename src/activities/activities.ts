@@ -22,7 +22,7 @@ export { isCursor } from './place.ts'
 export { streamLifecycle, streamStatuses, type StreamStatus } from './stream-lifecycle.ts'
 
 const store = loadQueries(new URL('store.sql', import.meta.url), {
-  storeSummaries: ['athleteId', 'vendor', 'now', 'rows', 'version', 'fields'],
+  storeSummaries: ['athleteId', 'vendor', 'now', 'rows', 'version', 'fields', 'fromFullList'],
   storeDetails: ['athleteId', 'vendor', 'now', 'rows'],
   storePhotos: ['athleteId', 'vendor', 'now', 'rows', 'externalIds'],
   removeMissing: ['athleteId', 'vendor', 'missing'],
@@ -108,16 +108,21 @@ export class Activities {
     this.owed = new OwedFetches(parts)
   }
 
-  /** What became of each, by external id. Of two summaries with one id the later counts. */
+  /**
+   * What became of each, by external id. Of two summaries with one id the later counts. `fromFullList`: they come with the athlete's whole
+   * history, so a new one need not be new at the vendor.
+   */
   async storeSummaries<V extends keyof Summaries>(
     tx: Queryable,
     athleteId: string,
     vendor: V,
     summaries: readonly Summaries[V][],
+    { fromFullList = false } = {},
   ): Promise<Map<string, Stored>> {
     assert(summaries.length <= SUMMARIES_MAX, `at most ${SUMMARIES_MAX} summaries at once`)
     const rows = lastOfEach(summaries.map(summaryRow[vendor])).map(row => ({ id: this.#newId(), ...row }))
-    const query = store.storeSummaries({ athleteId, vendor, now: this.#now(), rows: storable(rows), ...summaryFields(vendor) })
+    const said = { now: this.#now(), rows: storable(rows), fromFullList }
+    const query = store.storeSummaries({ athleteId, vendor, ...said, ...summaryFields(vendor) })
     const stored = await tx.query<StoredRow>(query)
     const events = stored
       .filter(row => row.stored === 'inserted')

@@ -3,6 +3,7 @@
 -- out keeps its value; detail, laps and photos are never touched. Sorted, so that two workers that store the same page wait for each other
 -- instead of deadlocking. A summary counts as changed when it differs from the last summary, not from the columns (those may hold the
 -- detail's values, which can differ for ever), by the fields of the version under which that one was stored; then its detail is stale.
+-- What was entered at Strava by hand has no streams: asking would cost a call.
 with given as (
   select g.id, g.external_id, m.*, g.summary, s.same, a.id is not null as is_known, a.updated_at_utc as known_update
   from jsonb_to_recordset($rows::text::jsonb) as g (
@@ -23,10 +24,11 @@ with given as (
     where not s.same) as m
 ), stored as (
   insert into activity as a (id, athlete_id, provider, external_activity_id, name, sport, start_time, timezone, elapsed_seconds,
-    moving_seconds, distance_meters, manual, photo_count, summary, summary_version, detail_stale, first_seen_at_utc, last_seen_at_utc,
-    updated_at_utc)
+    moving_seconds, distance_meters, manual, photo_count, summary, summary_version, detail_stale, stream_fetch_status, from_full_list,
+    first_seen_at_utc, last_seen_at_utc, updated_at_utc)
   select g.id, $athleteId, $vendor, g.external_id, g.name, g.sport, g.start_time, g.timezone, g.elapsed_seconds, g.moving_seconds,
-    g.distance_meters, g.manual, g.photo_count, g.summary, $version, g.is_known and not g.same, $now, $now,
+    g.distance_meters, g.manual, g.photo_count, g.summary, $version, g.is_known and not g.same,
+    case when $vendor = 'strava' and g.manual then 'unavailable' else 'pending' end, $fromFullList, $now, $now,
     case when g.same then g.known_update else $now end
   from given g
   order by g.external_id

@@ -83,7 +83,7 @@ export class StravaImport implements Importer<StravaCursor, StravaRows, StravaWr
     state: State<StravaCursor, StravaRows>,
   ): Promise<Stored> {
     const { activities, athleteId } = this.#parts
-    const stored = await activities.storeSummaries(tx, athleteId, VENDOR, items)
+    const stored = await activities.storeSummaries(tx, athleteId, VENDOR, items, { fromFullList: state.cursor.look.isWhole })
     await activities.owed.seen(tx, athleteId, VENDOR, shown)
     const news = [...stored].flatMap(([externalId, what]) => (what === 'inserted' ? [externalId] : []))
     return { news, total: await this.#total(tx, state) }

@@ -10,7 +10,7 @@ import type { OpenVendor, StravaEndpoints, StravaStreams, VendorName } from '../
 import { classify, type Classification } from './outcome-classification.ts'
 import type { Work } from '../work/work.ts'
 import { errorText, isDue } from './reasons.ts'
-import type { ClaimedStream, FetchState, StreamStore } from './stream-store.ts'
+import type { FetchClaim, FetchState, StreamStore } from './stream-store.ts'
 
 interface FetcherParts {
   readonly clock: Clock
@@ -40,7 +40,7 @@ type FetchOptions = Pick<CallOptions, 'callClass' | 'signal'>
 interface Attempt {
   readonly startedAt: number
   readonly isLive: boolean
-  claim?: ClaimedStream | undefined
+  claim?: FetchClaim | undefined
   budgetLeft?: number
 }
 
@@ -135,13 +135,13 @@ export class Fetcher {
     }
     if (attempt.claim === undefined) return { outcome: 'lost' }
     await this.#parts.work.heard(VENDOR, outcome)
-    const { firstSeenAt, manual } = attempt.claim
-    // The vendor does not say when it was uploaded, so we count from when we first saw it. Manual entries never have streams.
-    const settledAt = manual ? undefined : firstSeenAt.getTime() + settleMs
+    const { settlesFrom, manual } = attempt.claim
+    // Manual entries never have streams.
+    const settledAt = manual ? undefined : settlesFrom.getTime() + settleMs
     return await this.#move(attempt.claim, attempt, classify(outcome, { now: clock.now(), settledAt }))
   }
 
-  async #move(claim: ClaimedStream, attempt: Attempt, classification: Classification): Promise<FetchOutcome> {
+  async #move(claim: FetchClaim, attempt: Attempt, classification: Classification): Promise<FetchOutcome> {
     const isOurs = await this.#moved(claim, classification)
     const outcome = isOurs ? STATUS[classification.move] : 'fenced'
     const channels = classification.move === 'succeed' ? classification.channels : undefined
@@ -160,7 +160,7 @@ export class Fetcher {
     return { outcome }
   }
 
-  async #moved(claim: ClaimedStream, classification: Classification): Promise<boolean> {
+  async #moved(claim: FetchClaim, classification: Classification): Promise<boolean> {
     const { store, clock } = this.#parts
     if (classification.move === 'succeed') return await store.succeed(claim, classification.channels, clock.now())
     if (classification.move === 'fail') return await store.fail(claim, classification.error, clock.now())

@@ -14,7 +14,7 @@ set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 
     stream_fetch_error = null, stream_fetch_deferred_until = null
 where id = $id and stream_is_waiting(stream_fetch_status)
 returning id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_epoch as epoch,
-  stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
+  stream_fetch_retry_count as "retryCount", start_time as start;
 
 -- name: look
 -- New rows, and those that have waited too long and are given up; rows that still wait are left alone. They are in fetching only inside

@@ -1,15 +1,17 @@
 -- name: cached
 select a.athlete_id as "athleteId", a.sport, a.stream_fetch_status as status, s.fetched_at as "fetchedAt", h.shape
 from activity a
-left join activity_stream s on s.activity_id = a.id
+left join activity_stream s on s.activity_id = a.id and a.stream_fetch_status = 'success'
 left join activity_shape h on h.activity_id = a.id and h.version = $version and h.fetched_at = s.fetched_at
   and h.sport = a.sport
 where a.id = $id;
 
 -- name: channels
-select stream_data::text as data, fetched_at as "fetchedAt"
-from activity_stream
-where activity_id = $id;
+-- Not those that a reset left.
+select s.stream_data::text as data, s.fetched_at as "fetchedAt"
+from activity a
+join activity_stream s on s.activity_id = a.id
+where a.id = $id and a.stream_fetch_status = 'success';
 
 -- name: keep
 -- Not for an activity, or streams, that went away meanwhile.

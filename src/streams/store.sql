@@ -1,11 +1,14 @@
 -- name: claim
--- One worker of all processes gets the row, with its permit in hand, and only when it is due. Every guard is here.
+-- One worker of all processes gets the row, with its permit in hand, and only when it is due. Every guard is here. The vendor does not say
+-- when it was uploaded: we count from when we first saw it, or from its end where it came with the whole history.
 update activity
 set stream_fetch_status = 'fetching', stream_fetch_epoch = stream_fetch_epoch + 1, stream_fetch_attempted_at = $now,
     stream_fetch_error = null, stream_fetch_deferred_until = null
 where id = $id and stream_is_due(activity, $now, $failedOnceBefore, $failedTwiceBefore)
 returning id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_epoch as epoch,
-  stream_fetch_retry_count as "retryCount", first_seen_at_utc as "firstSeenAt", start_time as start;
+  stream_fetch_retry_count as "retryCount", start_time as start,
+  case when from_full_list then least(first_seen_at_utc, start_time + interval '1 second' * coalesce(elapsed_seconds, 0))
+    else first_seen_at_utc end as "settlesFrom";
 
 -- name: succeed
 -- No row: the claim was lost, so the streams must not be stored.
@@ -37,10 +40,18 @@ where id = $id and stream_fetch_epoch = $epoch and stream_fetch_status = 'fetchi
 returning stream_fetch_retry_count as "retryCount";
 
 -- name: close
-update activity
-set stream_fetch_status = 'unavailable'
-where id = $id and stream_fetch_epoch = $epoch and stream_fetch_status = 'fetching'
-returning stream_fetch_retry_count as "retryCount";
+-- The vendor has none any more: what a reset left goes too.
+with closed as (
+  update activity
+  set stream_fetch_status = 'unavailable'
+  where id = $id and stream_fetch_epoch = $epoch and stream_fetch_status = 'fetching'
+  returning id, stream_fetch_retry_count
+), shape as (
+  delete from activity_shape where activity_id in (select id from closed)
+), streams as (
+  delete from activity_stream where activity_id in (select id from closed)
+)
+select stream_fetch_retry_count as "retryCount" from closed;
 
 -- name: cleanUp
 -- Frees the rows of workers that died. A worker that was only slow finds its claim gone.
@@ -51,18 +62,13 @@ where stream_fetch_status = 'fetching' and stream_fetch_attempted_at < $startedB
 returning id, athlete_id as "athleteId", stream_fetch_retry_count as "retryCount", stream_fetch_attempted_at as "attemptedAt";
 
 -- name: reset
--- From every state but fetching. Only rows whose streams can be fetched again, unless new streams are at hand: the stored ones are deleted.
--- `stuck` means failed three times.
+-- From every state but fetching. Only rows whose streams can be fetched again, unless new streams are at hand. The stored ones stay until new
+-- ones take their place, and nobody reads them meanwhile: every reader asks for `success`. `stuck` means failed three times.
 update activity
 set stream_fetch_status = 'pending', stream_fetch_retry_count = 0, stream_fetch_error = null, stream_fetch_deferred_until = null
 where id = $id and external_activity_id is not null and stream_fetch_status <> 'fetching' and ($isDelivered or provider = 'strava')
   and (not $stuckOnly or (stream_fetch_status = 'failed' and stream_fetch_retry_count >= 3))
 returning id;
-
--- name: forget
--- Streams that are fetched again are not shown meanwhile, and do not stay if the vendor has none any more.
-with shape as (delete from activity_shape where activity_id = $id)
-delete from activity_stream where activity_id = $id;
 
 -- name: resetMany
 -- Failed rows: all, those of one athlete, or those with a word in their error. Stored streams are left alone.

@@ -16,7 +16,6 @@ const sql = loadQueries(new URL('store.sql', import.meta.url), {
   close: ['id', 'epoch'],
   cleanUp: ['startedBefore'],
   reset: ['id', 'stuckOnly', 'isDelivered'],
-  forget: ['id'],
   resetMany: ['athleteId', 'error', 'stuckOnly'],
   dueAthletes: ['now', 'failedOnceBefore', 'failedTwiceBefore'],
   someDue: ['after', 'limit', 'now', 'failedOnceBefore', 'failedTwiceBefore'],
@@ -38,9 +37,13 @@ export interface ClaimedStream {
   readonly manual: boolean
   readonly epoch: number
   readonly retryCount: number
-  readonly firstSeenAt: Date
   /** When the activity began. */
   readonly start: Date
+}
+
+export interface FetchClaim extends ClaimedStream {
+  /** When the upload was, as far as we can know. */
+  readonly settlesFrom: Date
 }
 
 export interface FetchState {
@@ -113,8 +116,8 @@ export class StreamStore {
   }
 
   /** Undefined: another has it, it is not due, or there is nothing to fetch. */
-  async claim(id: string, now: number): Promise<ClaimedStream | undefined> {
-    return (await this.#parts.database.query<ClaimedStream>(sql.claim({ id, ...dueAt(now) })))[0]
+  async claim(id: string, now: number): Promise<FetchClaim | undefined> {
+    return (await this.#parts.database.query<FetchClaim>(sql.claim({ id, ...dueAt(now) })))[0]
   }
 
   /** False when the claim was lost: then nothing is stored. */
@@ -160,18 +163,12 @@ export class StreamStore {
 
   /** False: it is being fetched, cannot be asked for, has no external id, or (`stuckOnly`) is not stuck. */
   async reset(id: string, { stuckOnly = false } = {}): Promise<boolean> {
-    return await this.#parts.database.transaction(tx => this.#resetIn(tx, id, { stuckOnly, isDelivered: false }))
+    return await this.#moved(sql.reset({ id, stuckOnly, isDelivered: false }))
   }
 
-  /** For a delivery, whose streams take the place of those that go, in the caller's transaction. */
+  /** For a delivery, whose streams take the place of the stored ones, in the caller's transaction. */
   async resetFor(tx: Queryable, id: string): Promise<boolean> {
-    return await this.#resetIn(tx, id, { stuckOnly: false, isDelivered: true })
-  }
-
-  async #resetIn(tx: Queryable, id: string, how: { stuckOnly: boolean; isDelivered: boolean }): Promise<boolean> {
-    const isReset = (await tx.query(sql.reset({ id, ...how }))).length === 1
-    if (isReset) await tx.query(sql.forget({ id }))
-    return isReset
+    return (await tx.query(sql.reset({ id, stuckOnly: false, isDelivered: true }))).length === 1
   }
 
   /** The athletes of those that were reset, one for each row. */

@@ -57,7 +57,7 @@ export function activitiesContract(name: string, open: () => Promise<Database>):
           distance_meters: said.distance,
           manual: said.manual,
           photo_count: said.total_photo_count,
-          stream_fetch_status: 'pending',
+          stream_fetch_status: said.manual === true ? 'unavailable' : 'pending',
           detailed_at: null,
           summary: JSON.parse(JSON.stringify(said)),
         })

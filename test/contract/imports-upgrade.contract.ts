@@ -99,6 +99,35 @@ export function importsUpgradeContract(name: string, openEmpty: () => Promise<Da
       return database
     }
 
+    test('a manual entry that waited for its streams waits no longer; one that was not manual does', async () => {
+      const database = await openEmpty()
+      opened.push(database)
+      const all = migrationsIn()
+      const at = all.findIndex(migration => migration.name === 'settled-streams')
+      assert(at > 0)
+      await migrate(database, all.slice(0, at))
+      await database.query("insert into athlete (id, name, created_at) values (gen_random_uuid(), 'Ada', now())")
+      for (const status of ['pending', 'failed', 'deferred', 'fetching', 'success'])
+        await database.query(
+          `insert into activity (id, athlete_id, provider, external_activity_id, name, sport, start_time, manual, summary, first_seen_at_utc,
+             last_seen_at_utc, updated_at_utc, stream_fetch_status, stream_fetch_error, stream_fetch_deferred_until)
+           select gen_random_uuid(), a.id, 'strava', $1 || m.manual, 'x', 'Run', now(), m.manual, '{}', now(), now(), now(), $1,
+             case when $1 in ('failed', 'deferred') then 'busy' end, case when $1 = 'deferred' then now() end
+           from athlete a, (values (true), (false)) as m (manual)`,
+          [status],
+        )
+      await migrate(database)
+      const rows = await database.query<{ was: string; now: string }>(
+        'select external_activity_id as was, stream_fetch_status as now from activity',
+      )
+      const moved = Object.fromEntries(rows.map(({ was, now }) => [was, now]))
+      for (const status of ['pending', 'failed', 'deferred', 'fetching']) {
+        assert.equal(moved[`${status}true`], 'unavailable', status)
+        assert.equal(moved[`${status}false`], status)
+      }
+      assert.equal(moved['successtrue'], 'success')
+    })
+
     const cases: Record<string, { cursor: (ids: string[]) => Cursor; asked: (ids: string[]) => string[]; pages?: number }> = {
       'in its list': {
         cursor: () => ({

@@ -236,7 +236,27 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
       assert.equal(the.asked.length, 2)
     })
 
-    test('what was entered at the vendor by hand has none at once; what has no vendor is never asked for', async () => {
+    test('streams of what came with the whole list settle from the activity’s end, never later than from when we saw it', async () => {
+      const the = await world({ ...FEW, activities: 0 })
+      the.add(60)
+      the.add(-1)
+      const process = the.process()
+      await the.run(async () => {
+        await the.connect(process)
+        await the.database.query('delete from activity')
+        await the.list(process.connections, the.athleteId, { fromFullList: true })
+        const seenAt = the.clock.now()
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: 'streams_not_ready' }])
+        const [ahead, old] = await the.rows()
+        assert(ahead && old)
+        assert.deepEqual(await process.streams.fetchLive(old.id), { outcome: 'unavailable' })
+        assert.deepEqual(await process.streams.fetchLive(ahead.id), { outcome: 'deferred' })
+        assert.deepEqual((await the.row(ahead.id)).deferredUntil, new Date(seenAt + SETTLE_MS))
+      })
+      assert.equal(the.asked.length, 2)
+    })
+
+    test('what was entered by hand, at the vendor or here, has no streams and costs no call', async () => {
       const the = await world({ ...FEW, activities: 0 })
       the.simulator.control.addActivity({ manual: true })
       const process = the.process()
@@ -244,7 +264,8 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         await the.connect(process)
         const [row] = await the.rows()
         assert(row)
-        assert.deepEqual(await process.streams.fetchLive(row.id), { outcome: 'unavailable' })
+        assert.equal(row.status, 'unavailable')
+        assert.deepEqual(await process.streams.fetchLive(row.id), { outcome: 'lost' })
         assert.equal((await process.streams.read(the.athleteId, row.id))?.reason, 'manual')
         const own = await the.activities.createManual(the.athleteId, {
           sport: 'Run',
@@ -255,7 +276,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         assert.deepEqual(await process.streams.fetchLive(own.id), { outcome: 'lost' })
         assert.deepEqual(await process.streams.reset(own.id), { outcome: 'no_external_id' })
       })
-      assert.equal(the.asked.length, 1)
+      assert.equal(the.asked.length, 0)
     })
 
     test('a reset makes a new beginning from every state but fetching', async () => {
@@ -269,10 +290,40 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
         await under
         assert.equal((await process.streams.shape(the.athleteId, id))?.outcome, 'shape')
         assert.deepEqual(await process.streams.reset(id), { outcome: 'reset' })
-        assert.partialDeepStrictEqual(await the.row(id), { status: 'pending', points: null })
-        assert.deepEqual(await the.database.query('select 1 from activity_shape'), [])
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'pending' })
         assert.deepEqual(await process.streams.reset(the.athleteId), { outcome: 'not_found' })
         assert.equal((await process.streams.fetchLive(id)).outcome, 'success')
+      })
+    })
+
+    test('a reset keeps the stored streams, unread, until new ones are stored or the vendor has none', async () => {
+      const the = await world({ ...FEW, settleMs: 0 })
+      const process = the.process()
+      await the.run(async () => {
+        const { id } = await listed(the, process)
+        await process.streams.fetchLive(id)
+        await process.streams.shape(the.athleteId, id)
+        const { points } = await the.row(id)
+        assert(points)
+        await process.streams.reset(id)
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: '5xx', route: STREAMS }])
+        for (const status of ['pending', 'failed'] as const) {
+          assert.partialDeepStrictEqual(await the.row(id), { status, points })
+          assert.partialDeepStrictEqual(await process.streams.read(the.athleteId, id), {
+            status,
+            stream_data: null,
+            point_count: null,
+          })
+          assert.deepEqual(await process.streams.shape(the.athleteId, id), { outcome: 'no_streams', status })
+          assert.equal(await process.streams.fetchedAt(the.athleteId, id), undefined)
+          if (status === 'pending') await process.streams.fetchLive(id)
+        }
+        the.simulator.control.clearFaults()
+        the.simulator.control.setFaults([{ vendor: 'strava', kind: 'streams_not_ready' }])
+        await process.streams.reset(id)
+        assert.equal((await process.streams.fetchLive(id)).outcome, 'unavailable')
+        assert.partialDeepStrictEqual(await the.row(id), { status: 'unavailable', points: null })
+        assert.deepEqual(await the.database.query('select 1 from activity_shape'), [])
       })
     })
   })

@@ -2,7 +2,7 @@
 // older streams.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { DETAIL, LIST, worlds } from '../contract/imports-fixture.ts'
+import { DETAIL, LIST, WIDE, worlds } from '../contract/imports-fixture.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../durations.ts'
 import { openMigrated } from '../stores.ts'
 
@@ -46,6 +46,34 @@ describe('an import beside streams', () => {
     assert(kinds.lastIndexOf('detail') < kinds.indexOf('older'))
     assert(kinds.lastIndexOf('recent') < kinds.lastIndexOf('detail'))
     assert.equal(the.vendor.overLimit, 0)
+  })
+
+  test('of a history, a manual entry costs no streams call and an old activity without streams one', async () => {
+    const the = await world({ activities: 0, ...WIDE })
+    const start = (days: number): string => new Date(the.clock.now() - days * DAY_MS).toISOString()
+    the.simulator.control.addActivity({ start: start(61), elapsedSeconds: 600, manual: true })
+    the.simulator.control.addActivity({ start: start(60), elapsedSeconds: 600 })
+    the.simulator.control.setFaults([{ vendor: 'strava', kind: 'streams_not_ready' }])
+    const process = the.process({ withStreams: true })
+    await the.run(async () => {
+      await the.connect(process)
+      await process.start()
+      await the.untilDone(process)
+      const open = `select id from activity where stream_fetch_status <> 'unavailable'`
+      while ((await the.database.query(open)).length > 0) await the.clock.sleep(MINUTE_MS)
+      await process.stop()
+    })
+    const rows = await the.database.query<{ id: string; manual: boolean }>(
+      'select external_activity_id as id, manual from activity',
+    )
+    const calls = rows.map(({ id, manual }) => [manual, the.requests(STREAMS).filter(path => path.includes(`/${id}/`)).length])
+    assert.deepEqual(
+      new Map(calls as [boolean, number][]),
+      new Map([
+        [true, 0],
+        [false, 1],
+      ]),
+    )
   })
 
   test('a time that an import promised holds, also while the day’s reserve decays', async () => {
