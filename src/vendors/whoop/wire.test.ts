@@ -34,6 +34,15 @@ test('a night without a score is a night, and a score may lack what a new member
   assert.deepEqual(read.read(answer(scored)), { outcome: 'ok', value: scored })
 })
 
+test('an offset that no place has is as if it were not there', () => {
+  const offsetOf = (timezone_offset: string): unknown => {
+    const reading = endpoints.sleepById(uuid).read(answer({ ...pending, timezone_offset }))
+    return reading.outcome === 'ok' ? reading.value.timezone_offset : reading
+  }
+  for (const known of ['-05:00', '+14:00', '+05:45', 'Z']) assert.equal(offsetOf(known), known)
+  for (const unknown of ['+99:99', '-15:00', '+05:60', '5']) assert.equal(offsetOf(unknown), undefined, unknown)
+})
+
 test('a night in progress has no end yet', () => {
   const { end: _, ...open } = pending
   const reading = endpoints.sleepById(uuid).read(answer(open))

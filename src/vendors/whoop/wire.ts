@@ -22,8 +22,8 @@ const score = z.object({
   sleep_efficiency_percentage: optional(decimal),
 })
 
-/** "-05:00", and Z for none. */
-const offset = text.regex(/^(?:[+-]\d{2}:\d{2}|Z)$/)
+/** "-05:00", and Z for none. No place on earth is further from UTC than 14 hours: what says so would date a night wrongly. */
+const offset = text.regex(/^(?:[+-](?:0\d|1[0-4]):[0-5]\d|Z)$/)
 
 export const sleep = z.object({
   id,
