@@ -21,6 +21,7 @@ export interface WorldOptions extends WorldBase {
   readonly checkinDays?: number
   readonly pollMinutes?: number
   readonly retentionDays?: number
+  readonly settleMs?: number
   readonly quirks?: SimulatorOptions['quirks']
   /** How closely a test looks on; each look costs a query. */
   readonly stepMs?: number
@@ -52,9 +53,10 @@ export class ImportWorld extends World {
   }
 
   process(options: ProcessOptions = {}): Process {
-    const { pollMinutes = SELDOM_MINUTES, retentionDays: days } = this.#options
+    const { pollMinutes = SELDOM_MINUTES, retentionDays: days, settleMs } = this.#options
     const { withStreams = false, retentionDays = () => days, ...outside } = options
-    return this.open({ ...outside, settings: { pollMinutes, retentionDays } }, ({ imports, streams, work, worker }) => {
+    const settings = { pollMinutes, retentionDays, ...(settleMs !== undefined && { settleMs }) }
+    return this.open({ ...outside, settings }, ({ imports, streams, work, worker }) => {
       if (withStreams)
         return {
           services: [streams.work(), worker, imports.watching],

@@ -49,7 +49,7 @@ describe('an import beside streams', () => {
   })
 
   test('of a history, a manual entry costs no streams call and an old activity without streams one', async () => {
-    const the = await world({ activities: 0, ...WIDE })
+    const the = await world({ activities: 0, settleMs: 30 * MINUTE_MS, ...WIDE })
     const start = (days: number): string => new Date(the.clock.now() - days * DAY_MS).toISOString()
     the.simulator.control.addActivity({ start: start(61), elapsedSeconds: 600, manual: true })
     the.simulator.control.addActivity({ start: start(60), elapsedSeconds: 600 })
