@@ -1,10 +1,11 @@
 -- name: list
--- A page, newest first, after the place ($at, $id) where the page before ended; nulls ask for everything.
+-- A page, newest first, after the place ($at, $id) where the page before ended; nulls ask for everything. Of a multi-sport activity the
+-- legs are listed, not their sum.
 select a.id, a.provider as vendor, a.external_activity_id as "externalId", a.name, a.sport, a.start_time as start, a.timezone,
   a.elapsed_seconds as "elapsedSeconds", a.moving_seconds as "movingSeconds", a.distance_meters as "distanceMeters", a.manual,
   a.detailed_at is not null as detailed, a.stream_fetch_status as streams
 from activity a
-where a.athlete_id = $athleteId
+where a.athlete_id = $athleteId and activity_is_shown(a)
   and (a.start_time, a.id) < (coalesce($at::timestamptz, 'infinity'), coalesce($id::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
   and ($sport::text is null or a.sport = $sport)
   and a.start_time >= coalesce($from::timestamptz, '-infinity') and a.start_time < coalesce($to::timestamptz, 'infinity')
@@ -35,7 +36,7 @@ select count(*) as listed, count(detailed_at) as detailed,
     and (detailed_at is not null or detail_failed_at is null)) as "photosOwed",
   count(photos_synced_at) as "photosSynced"
 from activity
-where athlete_id = $athleteId and provider = $vendor;
+where athlete_id = $athleteId and provider = $vendor and activity_is_shown(activity);
 
 -- name: lastZone
 select timezone

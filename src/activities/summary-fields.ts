@@ -38,7 +38,7 @@ const GARMIN_1: FieldsOf<'garmin'> = [
 /** By version, from 1 on. The last one is the present; the others are never changed. */
 const VERSIONS: { readonly [V in keyof Summaries]: readonly FieldsOf<V>[] } = {
   strava: [STRAVA_1, [...STRAVA_1, 'device_watts']],
-  garmin: [GARMIN_1],
+  garmin: [GARMIN_1, [...GARMIN_1, 'startTimeOffsetInSeconds']],
 }
 
 /** For the statement that compares: the present version, and the fields of each as JSON. */

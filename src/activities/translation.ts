@@ -8,6 +8,7 @@ import type {
   StravaLap,
   StravaPhoto,
 } from '../vendors/vendors.ts'
+import { zoneOfOffset } from './offset-zone.ts'
 import { instant, integer } from './storable.ts'
 
 /** The vendors that deliver activities, and the type of each one's summary. */
@@ -37,7 +38,7 @@ export const summaryRow: { readonly [V in keyof Summaries]: (summary: Summaries[
     name: activity.activityName ?? null,
     sport: activity.activityType ?? null,
     start_time: instant(activity.startTimeInSeconds * 1000),
-    timezone: null,
+    timezone: zoneOfOffset(activity.startTimeOffsetInSeconds),
     elapsed_seconds: integer(activity.durationInSeconds),
     moving_seconds: null,
     distance_meters: activity.distanceInMeters ?? null,

@@ -39,6 +39,7 @@ function activityIn(pushed: GarminSummary): GarminActivity[] {
 }
 
 function summaryOf({ userId, summaryId, activityId, summary }: GarminActivityDetails): GarminActivity {
-  const id = activityId ?? summaryId.replace(/-detail$/, '')
-  return { userId, summaryId: id, activityId: id, ...summary }
+  // The legs of a multi-sport activity name it by its summary's id, which need not be the activity's.
+  const ownId = summaryId.replace(/-detail$/, '')
+  return { userId, summaryId: ownId, activityId: activityId ?? ownId, ...summary }
 }

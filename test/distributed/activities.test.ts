@@ -2,6 +2,7 @@
 import { after } from 'node:test'
 import { openPostgres, type Database } from '../../src/db/db.ts'
 import { SystemClock } from '../../src/kernel/clock.ts'
+import { activitiesLegsContract } from '../contract/activities-legs.contract.ts'
 import { activitiesOwedContract } from '../contract/activities-owed.contract.ts'
 import { activitiesStormContract } from '../contract/activities-storm.contract.ts'
 import { freshDatabase } from './fresh-database.ts'
@@ -11,3 +12,4 @@ after(() => fresh.drop())
 
 const open = async (): Promise<Database> => await openPostgres({ url: await fresh.url(), clock: new SystemClock() })
 for (const contract of [activitiesStormContract, activitiesOwedContract]) contract('postgres', open)
+activitiesLegsContract('postgres', open, open)
