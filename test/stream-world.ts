@@ -77,14 +77,18 @@ export class StreamWorld extends World {
   }
 
   /** Stores what the vendor lists, as an import does. */
-  async list(connections: Connections, athleteId = this.athleteId, how: { fromFullList?: boolean } = {}): Promise<void> {
+  async list(
+    connections: Connections,
+    athleteId = this.athleteId,
+    store: 'storeSummaries' | 'storeHistory' = 'storeSummaries',
+  ): Promise<void> {
     const connection = await connections.find(athleteId, 'strava')
     for (let page = 1; connection !== undefined; page += 1) {
       const request = strava.activityList({ page })
       const answer = await connections.call(connection.id, request, { callClass: 'live', athleteId })
       assert(answer.outcome === 'ok', answer.outcome)
       const { items } = answer.value
-      await this.database.transaction(tx => this.activities.storeSummaries(tx, athleteId, 'strava', items, how))
+      await this.database.transaction(tx => this.activities[store](tx, athleteId, 'strava', items))
       if (items.length < STRAVA_PER_PAGE_MAX) return
     }
   }

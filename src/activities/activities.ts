@@ -92,6 +92,13 @@ interface StoredRow {
   readonly stored: Stored
 }
 
+interface Listed<V extends keyof Summaries> {
+  readonly athleteId: string
+  readonly vendor: V
+  readonly summaries: readonly Summaries[V][]
+  readonly fromFullList: boolean
+}
+
 export class Activities {
   readonly #database: Database
   readonly #clock: Clock
@@ -108,16 +115,29 @@ export class Activities {
     this.owed = new OwedFetches(parts)
   }
 
-  /**
-   * What became of each, by external id. Of two summaries with one id the later counts. `fromFullList`: they come with the athlete's whole
-   * history, so a new one need not be new at the vendor.
-   */
+  /** What became of each, by external id. Of two summaries with one id the later counts. */
   async storeSummaries<V extends keyof Summaries>(
     tx: Queryable,
     athleteId: string,
     vendor: V,
     summaries: readonly Summaries[V][],
-    { fromFullList = false } = {},
+  ): Promise<Map<string, Stored>> {
+    return await this.#storeListed(tx, { athleteId, vendor, summaries, fromFullList: false })
+  }
+
+  /** As storeSummaries, for a page of the whole history: what is new here need not be new at the vendor. */
+  async storeHistory<V extends keyof Summaries>(
+    tx: Queryable,
+    athleteId: string,
+    vendor: V,
+    summaries: readonly Summaries[V][],
+  ): Promise<Map<string, Stored>> {
+    return await this.#storeListed(tx, { athleteId, vendor, summaries, fromFullList: true })
+  }
+
+  async #storeListed<V extends keyof Summaries>(
+    tx: Queryable,
+    { athleteId, vendor, summaries, fromFullList }: Listed<V>,
   ): Promise<Map<string, Stored>> {
     assert(summaries.length <= SUMMARIES_MAX, `at most ${SUMMARIES_MAX} summaries at once`)
     const rows = lastOfEach(summaries.map(summaryRow[vendor])).map(row => ({ id: this.#newId(), ...row }))

@@ -83,7 +83,8 @@ export class StravaImport implements Importer<StravaCursor, StravaRows, StravaWr
     state: State<StravaCursor, StravaRows>,
   ): Promise<Stored> {
     const { activities, athleteId } = this.#parts
-    const stored = await activities.storeSummaries(tx, athleteId, VENDOR, items, { fromFullList: state.cursor.look.isWhole })
+    const store = state.cursor.look.isWhole ? 'storeHistory' : 'storeSummaries'
+    const stored = await activities[store](tx, athleteId, VENDOR, items)
     await activities.owed.seen(tx, athleteId, VENDOR, shown)
     const news = [...stored].flatMap(([externalId, what]) => (what === 'inserted' ? [externalId] : []))
     return { news, total: await this.#total(tx, state) }

@@ -74,7 +74,7 @@ export function activitiesLegsContract(name: string, open: () => Promise<Databas
         summary('6', { parentSummaryId: '7' }),
         summary('7', { parentSummaryId: '6' }),
       )
-      assert.deepEqual((await seen(other)).ids.toSorted(), ['a1', 'a5', 'a6', 'a7'])
+      assert.deepEqual((await seen(other)).ids.map(String).toSorted(), ['a1', 'a5', 'a6', 'a7'])
     })
 
     test('the zone is one that has the offset of the start, also for what was stored before', async () => {

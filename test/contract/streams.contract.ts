@@ -244,7 +244,7 @@ export function streamsContract(name: string, open: () => Promise<Database>): vo
       await the.run(async () => {
         await the.connect(process)
         await the.database.query('delete from activity')
-        await the.list(process.connections, the.athleteId, { fromFullList: true })
+        await the.list(process.connections, the.athleteId, 'storeHistory')
         const seenAt = the.clock.now()
         the.simulator.control.setFaults([{ vendor: 'strava', kind: 'streams_not_ready' }])
         const [ahead, old] = await the.rows()

@@ -56,7 +56,11 @@ const rows: readonly Edit[] = [
     '    summary: workout,',
     '  }),',
   ),
-  after(FIELDS, "  garmin: [GARMIN_1, [...GARMIN_1, 'startTimeOffsetInSeconds']],", "  milepost: [['name', 'sport', 'began', 'took', 'length']],"),
+  after(
+    FIELDS,
+    "  garmin: [GARMIN_1, [...GARMIN_1, 'startTimeOffsetInSeconds']],",
+    "  milepost: [['name', 'sport', 'began', 'took', 'length']],",
+  ),
 ]
 
 const importer: readonly Edit[] = [
