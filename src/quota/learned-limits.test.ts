@@ -137,6 +137,20 @@ test('a second "too many" in the very next window closes the day', () => {
   assert(!closes(NOON + QUARTER + 1), 'just after the edge it speaks of the first window')
 })
 
+test('a second "too many" in a row does not close a day whose reported count has room', () => {
+  const room = reads({ limit: 100, used: 30 }, { limit: 1_000, used: 300 })
+  const both = { pools: { ...room.pools, overall: room.pools['read'] ?? [] } }
+  const closes = (first: RateReport | undefined, second: RateReport | undefined): string[] => {
+    const once = after(NOTHING_LEARNED, sent(MIDDLE), refused(first))
+    return Object.keys(after(once, sent(MIDDLE + QUARTER), refused(second)).closed).filter(name => name.endsWith(':day'))
+  }
+  assert.deepEqual(closes(both, both), [])
+  assert.deepEqual(closes(undefined, both), [])
+  assert.deepEqual(closes(both, room), ['overall:day'], 'a day of which nothing is said is closed as before')
+  assert.deepEqual(closes(both, undefined), ['read:day', 'overall:day'])
+  assert.deepEqual(closes(both, reads({ used: 30 }, { limit: 300, used: 300 })), ['read:day'])
+})
+
 test('just after an edge "too many" closes no more than the guard band, of a day too', () => {
   const quarterly = after(NOTHING_LEARNED, sent(NOON - 100, NOON + 1), refused(reads({}, { limit: 9, used: 9 }))).closed
   assert.deepEqual(quarterly, { 'read:15min': NOON + GUARD, 'overall:15min': NOON + GUARD, 'read:day': DAY_END })

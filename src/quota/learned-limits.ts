@@ -87,15 +87,17 @@ const close = (learned: LearnedLimits, meter: Meter, until: number): LearnedLimi
 }
 
 /**
- * A 429 closes the short window for everyone; a second one in the next window means that the day is used up. A call that left before an
- * edge, or just after it, belongs to the window before.
+ * A 429 closes the short window for everyone; a second one in the next window means that the day is used up, unless the answer itself says
+ * that the day has room. A call that left before an edge, or just after it, belongs to the window before.
  */
 function refuse(learned: LearnedLimits, sent: Sent, spent: Spent, refusal: NonNullable<Spent['refusal']>): LearnedLimits {
   const { charges } = sent
-  const isFull = ({ meter }: Charged): boolean => {
+  const roomOf = ({ meter }: Charged): number | undefined => {
     const { limit, used } = reportFor(spent.report, meter) ?? {}
-    return used !== undefined && used >= (limit ?? limitOf(learned, meter))
+    return used === undefined ? undefined : (limit ?? limitOf(learned, meter)) - used
   }
+  const isFull = (charged: Charged): boolean => (roomOf(charged) ?? 1) <= 0
+  const hasRoom = (charged: Charged): boolean => (roomOf(charged) ?? 0) > 0
   const someFull = (these: readonly Charged[]): readonly Charged[] => (these.some(isFull) ? these.filter(isFull) : these)
   const [shorts, longs] = [charges.filter(({ meter }) => meter.shortest), charges.filter(({ meter }) => !meter.shortest)]
   const [short] = shorts
@@ -103,7 +105,7 @@ function refuse(learned: LearnedLimits, sent: Sent, spent: Spent, refusal: NonNu
   const refusedIn = windowIdAt(short.meter, sent.takenAt - short.meter.guardMs)
   const again = learned.refusedIn === refusedIn - 1
   const dayIsOver = again || refusal.scope === 'day' || longs.some(isFull)
-  const closing = [...someFull(shorts), ...(dayIsOver ? someFull(longs) : [])]
+  const closing = [...someFull(shorts), ...(dayIsOver ? someFull(longs).filter(long => !hasRoom(long)) : [])]
   const closed = closing.reduce((all, { meter }) => close(all, meter, closedUntil(meter, sent, refusal.retryAt)), learned)
   return { ...closed, refusedIn }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import type { ImportView } from '../../src/imports/imports.ts'
 import type { Fault } from '../../src/simulator/simulator.ts'
-import { HOUR_MS } from '../durations.ts'
+import { HOUR_MS, MINUTE_MS, QUARTER_MS } from '../durations.ts'
 import type { ImportWorld, Process } from '../import-world.ts'
 import { MemoryBudget } from '../memory-budget.ts'
 import { LedgerBudget } from '../../src/quota/budget-ledger.ts'
@@ -54,6 +54,14 @@ async function withFaults(the: ImportWorld, faults: readonly Omit<Fault, 'vendor
     await process.stop()
     return view
   })
+}
+
+/** As a real Strava's 429 has it: the count that was reached. */
+function withUsage(response: Response, usage: string): Response {
+  const headers = new Headers(response.headers)
+  headers.set('X-ReadRateLimit-Limit', usage)
+  headers.set('X-ReadRateLimit-Usage', usage)
+  return new Response(response.body, { status: response.status, headers })
 }
 
 export function importsFailuresContract(name: string, open: () => Promise<Database>): void {
@@ -152,15 +160,45 @@ export function importsFailuresContract(name: string, open: () => Promise<Databa
       })
     }
 
-    test('a storm of 429 closes the window, then the day; it is never hammered, and the import goes on after it', async () => {
-      const the = await world({ activities: ACTIVITIES, startsAt: Date.UTC(2026, 2, 10, 22, 1) })
-      const view = await withFaults(the, [{ kind: '429', route: DETAILS }], HOUR_MS)
-      const stormy = the.asked.filter(({ at }) => at < Date.UTC(2026, 2, 10, 23, 1))
-      assert.equal(stormy.filter(({ path }) => DETAIL.test(path)).length, 2, 'one in each of two windows')
-      assert.equal(stormy.filter(({ path }) => LIST.test(path)).length, 2)
+    const STORM = { kind: '429', route: DETAILS } as const
+    const stormyWorld = { activities: ACTIVITIES, startsAt: Date.UTC(2026, 2, 10, 22, 1) }
+    const MIDNIGHT = Date.UTC(2026, 2, 11)
+
+    /** An import through an hour of "too many"; answers how many details and lists it asked for in that hour, and when details came after it. */
+    async function throughStorm(the: ImportWorld, faults: readonly Omit<Fault, 'vendor'>[]) {
+      const view = await withFaults(the, faults, HOUR_MS)
       assert.equal(view.job.status, 'completed')
       assert.deepEqual(view.problems, [])
       await assertWhole(the, ACTIVITIES)
+      const overAt = stormyWorld.startsAt + HOUR_MS
+      const during = (path: RegExp): number => the.asked.filter(one => one.at < overAt && path.test(one.path)).length
+      const after = the.asked.filter(one => one.at >= overAt && DETAIL.test(one.path)).map(({ at }) => at)
+      return { details: during(DETAIL), lists: during(LIST), goesOnAt: Math.min(...after) }
+    }
+
+    test('a storm of 429 that tells no count closes the window, then the day; it is never hammered, and the import goes on after it', async () => {
+      const storm = await throughStorm(await world(stormyWorld), [STORM, { kind: 'no_headers', route: DETAILS }])
+      assert.deepEqual({ ...storm, goesOnAt: storm.goesOnAt >= MIDNIGHT }, { details: 2, lists: 2, goesOnAt: true })
+    })
+
+    test('a storm of 429 whose count is full closes the day at once', async () => {
+      const the = await world(stormyWorld)
+      the.onItsWay = (_, response) => Promise.resolve(response.status === 429 ? withUsage(response, '100,1000') : response)
+      const storm = await throughStorm(the, [STORM])
+      assert.deepEqual({ ...storm, goesOnAt: storm.goesOnAt >= MIDNIGHT }, { details: 1, lists: 2, goesOnAt: true })
+    })
+
+    test('a storm of 429 whose counts have room is asked once in each window, and the day stays open', async () => {
+      const the = await world(stormyWorld)
+      const storm = await throughStorm(the, [STORM])
+      const tried = the.asked.filter(({ path }) => DETAIL.test(path)).slice(0, storm.details)
+      const windows = tried.map(({ at }) => Math.floor(at / QUARTER_MS))
+      assert.deepEqual(
+        windows,
+        [0, 1, 2, 3, 4].map(nth => Math.floor(stormyWorld.startsAt / QUARTER_MS) + nth),
+      )
+      assert(storm.lists <= storm.details, `${storm.lists} lists`)
+      assert(storm.goesOnAt < stormyWorld.startsAt + HOUR_MS + QUARTER_MS + MINUTE_MS, 'in the next window')
     })
 
     for (const [when, route] of [

@@ -167,6 +167,23 @@ export function refusalLaws(limiter: NewLimiterFixture): void {
     await one.refused(read, 'closed', 'read', 'day', TOMORROW)
   })
 
+  test('two "too many" in a row leave a day open that has room by its own headers', async () => {
+    const [one, other] = [limiter(), limiter()]
+    const room = {
+      pools: {
+        ...said('read', {}, { limit: 1_000, used: 300 }).pools,
+        ...said('overall', {}, { limit: 2_000, used: 300 }).pools,
+      },
+    }
+    for (const at of [START, START + QUARTER]) {
+      await one.at(at)
+      await one.spend(read, 1, tooMany(room))
+      await other.refused(read, 'closed', 'read', '15min', edgeAfter(at) + GUARD)
+    }
+    await one.at(START + 2 * QUARTER)
+    assert.equal(await other.left(read), 95)
+  })
+
   test('"too many" just after an edge closes no more than the time near it', async () => {
     const one = limiter()
     await one.at(NEXT - GUARD - 1)
