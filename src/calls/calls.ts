@@ -11,7 +11,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { linked } from '../kernel/linked-signal.ts'
 import { between, type Random } from '../kernel/random.ts'
 import { tell } from '../kernel/channels.ts'
-import { judge, rateReport, vendors, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
+import { judge, rateReport, saidAt, vendors, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
 import type { CallOutcome } from './outcome.ts'
 import {
   shortestOf,
@@ -208,7 +208,8 @@ function spentOn(vendor: VendorName, outcome: CallOutcome<unknown>, attempt: Wir
   const refusal = outcome.outcome === 'rate_limited' ? outcome : undefined
   const spent = { outcome: outcome.outcome, refusal, status: undefined, report: undefined }
   if (attempt.kind !== 'answer') return spent
-  return { ...spent, status: attempt.response.status, report: rateReport(vendor, attempt.response) }
+  const { response } = attempt
+  return { ...spent, status: response.status, report: rateReport(vendor, response), saidAt: saidAt(response.headers) }
 }
 
 function outcomeOf<T>(request: VendorRequest<T>, attempt: WireResult, now: number): CallOutcome<T> {

@@ -4,6 +4,7 @@ import { SystemClock } from '../kernel/clock.ts'
 import { HOUR_MS, MINUTE_MS } from '../kernel/durations.ts'
 import type { Database } from './database.ts'
 import { followTime } from './database-time.ts'
+import { openPglite } from './db.ts'
 
 /** A database whose clock is wrong by `offMs`: a real one cannot be set wrong without the machine's. */
 const database = (offMs: number): Database =>
@@ -19,3 +20,19 @@ for (const offMs of [HOUR_MS, -HOUR_MS]) {
     assert(Math.abs(clock.now() - Date.now() - offMs) < TOLERANCE_MS)
   })
 }
+
+test('a long transaction in the embedded store moves no clock', async () => {
+  const store = await openPglite({})
+  const clock = new SystemClock()
+  try {
+    await followTime(clock, store)
+    const before = clock.now() - Date.now()
+    const slow = store.transaction(async tx => {
+      await tx.query('select pg_sleep(2.5)')
+    })
+    await Promise.all([slow, followTime(clock, store)])
+    assert(Math.abs(clock.now() - Date.now() - before) < 1_000)
+  } finally {
+    await store.close()
+  }
+})

@@ -8,10 +8,18 @@ import type { Database } from './database.ts'
 /** Quartz drifts by some ten milliseconds an hour; a minute keeps nodes within the noise of the network. */
 const EVERY_MS = 60_000
 
+/** A busy database answers late, and a jump has to be confirmed. After so many tries the time stays as it is for this minute. */
+const TRIES = 5
+
 export async function followTime(clock: SystemClock, database: Database): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries++) if (await ask(clock, database)) return
+}
+
+/** False: the answer was too slow, or another one must confirm it. */
+async function ask(clock: SystemClock, database: Database): Promise<boolean> {
   const sentAt = clock.unfollowed()
   const [row] = await database.query<{ ms: number }>('select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms')
-  if (row !== undefined) clock.follow(row.ms, sentAt, clock.unfollowed())
+  return row === undefined || clock.follow(row.ms, sentAt, clock.unfollowed())
 }
 
 export function timeFollower(clock: SystemClock, database: Database): Service {

@@ -51,6 +51,28 @@ describe('the system clock', () => {
     assert.equal(clock.now(), 1_001)
   })
 
+  test('drops an answer that came slowly, and believes a jump only when it is said twice', t => {
+    t.mock.method(Date, 'now', () => 100_000)
+    const clock = new SystemClock()
+    assert(clock.follow(100_010, 100_000, 100_000))
+    assert(!clock.follow(100_000, 56_000, 100_000), '44 s behind a long transaction')
+    assert.equal(clock.now(), 100_010)
+    assert(!clock.follow(160_000, 100_000, 100_000))
+    assert(!clock.follow(130_000, 100_000, 100_000), 'another jump')
+    assert.equal(clock.now(), 100_010)
+    assert(clock.follow(130_100, 100_000, 100_000))
+    assert.equal(clock.now(), 130_100)
+  })
+
+  test('takes from a first answer that came slowly no more than it proves', t => {
+    t.mock.method(Date, 'now', () => 100_000)
+    const [near, far] = [new SystemClock(), new SystemClock()]
+    assert(!near.follow(100_000, 56_000, 100_000))
+    assert.equal(near.now(), 100_000)
+    assert(!far.follow(400_000, 98_000, 100_000))
+    assert.equal(far.now(), 400_000)
+  })
+
   test('no sleep ends before its time, as now() counts it', async () => {
     const clock = new SystemClock()
     const sleepOnce = async (ms: number): Promise<number> => {

@@ -24,22 +24,42 @@ function spanMs(ms: number): number {
   return Math.max(0, Math.ceil(ms))
 }
 
+/** A question to a database takes a few milliseconds, to a far one some hundred. What takes longer waited for something. */
+const SLOW_ANSWER_MS = 500
+/** In the minute between two questions a clock drifts by far less. */
+const JUMP_MS = 1_000
+
 const timedOut = (): DOMException => new DOMException('The operation timed out.', 'TimeoutError')
 
 /** The operating system's time, corrected towards the database's so that nodes agree (`follow`). */
 export class SystemClock implements Clock {
   readonly speed = 1
-  #offsetMs = 0
+  #offsetMs: number | undefined
+  #doubtedMs: number | undefined
   #last = 0
 
   now(): number {
-    this.#last = Math.max(this.#last, Date.now() + this.#offsetMs)
+    this.#last = Math.max(this.#last, Date.now() + (this.#offsetMs ?? 0))
     return this.#last
   }
 
-  /** A reference clock showed `theirs` between our instants `sentAt` and `receivedAt`, both read with `unfollowed()`. */
-  follow(theirs: number, sentAt: number, receivedAt: number): void {
-    this.#offsetMs = Math.round(theirs - (sentAt + receivedAt) / 2)
+  /**
+   * A reference clock showed `theirs` between our instants `sentAt` and `receivedAt`, both read with `unfollowed()`. False: it was not
+   * believed, and asking again may help. A slow answer says too little; a jump counts when the next quick answer says the same.
+   */
+  follow(theirs: number, sentAt: number, receivedAt: number): boolean {
+    const known = this.#offsetMs
+    if (receivedAt - sentAt > SLOW_ANSWER_MS || receivedAt < sentAt) {
+      // A first slow answer is better than none: the least correction that it proves.
+      this.#offsetMs ??= Math.round(Math.min(Math.max(0, theirs - receivedAt), theirs - sentAt))
+      return false
+    }
+    const offsetMs = Math.round(theirs - (sentAt + receivedAt) / 2)
+    const isNear = (other: number | undefined): boolean => other !== undefined && Math.abs(offsetMs - other) <= JUMP_MS
+    const isBelieved = known === undefined || isNear(known) || isNear(this.#doubtedMs)
+    this.#doubtedMs = isBelieved ? undefined : offsetMs
+    if (isBelieved) this.#offsetMs = offsetMs
+    return isBelieved
   }
 
   unfollowed(): number {

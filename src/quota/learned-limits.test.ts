@@ -6,6 +6,7 @@ import type { RateReport } from '../vendors/vendors.ts'
 import { chargesOf, windowIdAt, type Meter, type QuotaSettings } from './meters.ts'
 import type { Spent } from './permit.ts'
 import {
+  countedIn,
   isCertain,
   learn,
   limitOf,
@@ -79,6 +80,68 @@ test('a certain count speaks of the window whichever clock within the guard band
     }),
     { numRuns: runs(800, 2_000) },
   )
+})
+
+test("a count belongs to the window that the answer's own date says", () => {
+  const ahead = sent(MIDNIGHT + 20_000)
+  assert.equal(countedIn(day, ahead, {}), windowIdAt(day, MIDNIGHT))
+  assert.equal(countedIn(day, ahead, { saidAt: MIDNIGHT - 10_000 }), windowIdAt(day, MIDNIGHT) - 1)
+  assert.equal(countedIn(day, sent(MIDNIGHT - 20_000), { saidAt: MIDNIGHT + 10_000 }), windowIdAt(day, MIDNIGHT))
+  for (const edge of [-2_000, 0, 2_000]) assert.equal(countedIn(day, ahead, { saidAt: MIDNIGHT + edge }), undefined)
+  assert.equal(countedIn(day, ahead, { saidAt: MIDNIGHT - DAY }), windowIdAt(day, MIDNIGHT), 'a date of another day is wrong')
+})
+
+test("the second of the answer's date costs no certainty: whatever is certain by clocks that agree is certain by the date", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: QUARTER }), fc.integer({ min: 0, max: 20_000 }), (from, takes) => {
+      const call = sent(NOON + from, NOON + from + takes)
+      const saidAt = Math.floor(call.answeredAt / 1_000) * 1_000
+      if (isCertain(quarter, call)) assert.equal(countedIn(quarter, call, { saidAt }), windowIdAt(quarter, NOON))
+    }),
+  )
+})
+
+test('no date makes a count certain of a window in which the vendor cannot have counted, however wrong our clock is', () => {
+  const offMs = fc.integer({ min: -50 * 60_000, max: 50 * 60_000 })
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: QUARTER }),
+      fc.integer({ min: 0, max: 20_000 }),
+      fc.nat(100),
+      offMs,
+      (from, takes, part, off) => {
+        const countedAt = NOON + from + (takes * part) / 100
+        const saidAt = Math.floor((NOON + from + takes) / 1_000) * 1_000
+        const window = countedIn(quarter, sent(NOON + from + off, NOON + from + takes + off), { saidAt })
+        if (window !== undefined) assert.equal(window, windowIdAt(quarter, countedAt))
+      },
+    ),
+  )
+})
+
+test('with a clock ahead, a window before that is full by the vendor stays closed until it is over there', () => {
+  const ahead = 5 * 60_000
+  const closed = (used: number, saidAt?: number): number | undefined =>
+    after(NOTHING_LEARNED, sent(NOON + 20_000), { ...answered(reads({ limit: 100, used })), saidAt }).closed['read:15min']
+  const until = closed(95, NOON + 20_000 - ahead) ?? 0
+  assert(until >= NOON + ahead && until <= NOON + ahead + 2 * GUARD, String(until - NOON))
+  assert.equal(closed(94, NOON + 20_000 - ahead), undefined)
+  assert.equal(closed(95, NOON + 20_000), undefined, 'our own counter takes care of its own window')
+  assert.equal(closed(95), undefined)
+})
+
+test('"too many" of a slow answer just after the guard band closes its own window, by the date too', () => {
+  const call = sent(NOON + GUARD, NOON + GUARD + 200)
+  const { closed, refusedIn } = after(NOTHING_LEARNED, call, { ...refused(undefined), saidAt: NOON + GUARD })
+  assert.equal(closed['read:15min'], NOON + QUARTER + GUARD)
+  assert.equal(refusedIn, windowIdAt(quarter, NOON))
+})
+
+test('"too many" about a window that is over by our clock alone closes the new one only until it is over by the vendor\'s', () => {
+  const ours = MIDNIGHT + 20_000
+  const full = { ...refused(reads({}, { limit: 9, used: 9 }), 'day'), saidAt: MIDNIGHT - 10_000 }
+  const until = after(NOTHING_LEARNED, sent(ours), full).closed['read:day'] ?? 0
+  assert(until >= MIDNIGHT + 30_000 && until <= MIDNIGHT + 30_000 + 2 * GUARD, String(until - MIDNIGHT))
 })
 
 test('a report is read by pool and by length of window', () => {

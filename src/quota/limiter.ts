@@ -6,7 +6,7 @@ import { Plans } from './plans.ts'
 import { vendors } from '../vendors/vendors.ts'
 import type { Budget, Raise, Settlement, Ticket } from './budget.ts'
 import type { Refused, PermitNeed, Spent } from './permit.ts'
-import { isCertain, learn, readLearned, reportFor, writeLearned, type Sent, type LearnedLimits } from './learned-limits.ts'
+import { countedIn, learn, readLearned, reportFor, writeLearned, type Sent, type LearnedLimits } from './learned-limits.ts'
 
 export type LimiterAnswer =
   | { readonly outcome: 'granted'; readonly ticket: Ticket; readonly remaining: number }
@@ -79,22 +79,37 @@ export class Limiter {
   }
 }
 
-function settlementOf(plan: Plan, sent: Sent, { outcome, status, report }: Spent): Settlement {
-  const raises = plan.counters.flatMap((counter): Raise[] => {
-    const { meter, windowId } = counter
-    const isOwn = windowId === windowIdAt(meter, sent.takenAt)
-    const used = isOwn && isCertain(meter, sent) ? reportFor(report, meter)?.used : undefined
-    return used === undefined ? [] : [{ counter, to: used }]
+function settlementOf(plan: Plan, sent: Sent, spent: Spent): Settlement {
+  const { outcome, status } = spent
+  const raises = ownOf(plan, sent).flatMap((own): Raise[] => {
+    const used = reportFor(spent.report, own.meter)?.used
+    const windowId = countedIn(own.meter, sent, spent)
+    return used === undefined || windowId === undefined ? [] : [{ counter: inWindow(plan, own, windowId), to: used }]
   })
-  return { outcome, status, answeredAt: sent.answeredAt, late: lateOf(plan, sent), raises }
+  return { outcome, status, answeredAt: sent.answeredAt, late: lateOf(plan, sent, raises), raises }
 }
 
-/** A window that began during the call: the vendor may have counted the call there, so we do too, unless it was charged there already. */
-function lateOf({ counters }: Plan, { answeredAt }: Sent): Counter[] {
-  const charged = new Set(counters.map(({ meter, windowId }) => counterKey(meter, windowId)))
-  const own = new Map(counters.map(counter => [counter.meter, counter]))
-  return [...own.values()].flatMap(counter => {
-    const windowId = windowIdAt(counter.meter, answeredAt)
-    return charged.has(counterKey(counter.meter, windowId)) ? [] : [{ ...counter, windowId, holds: false }]
-  })
+const keyOf = ({ meter, windowId }: Counter): string => counterKey(meter, windowId)
+
+/** The counters of the windows in which the call was taken. */
+const ownOf = ({ counters }: Plan, { takenAt }: Sent): Counter[] =>
+  counters.filter(({ meter, windowId }) => windowId === windowIdAt(meter, takenAt))
+
+const inWindow = ({ counters }: Plan, own: Counter, windowId: number): Counter =>
+  counters.find(one => one.meter === own.meter && one.windowId === windowId) ?? {
+    ...own,
+    windowId,
+    holds: false,
+    carriedFrom: undefined,
+  }
+
+/**
+ * Windows in which the vendor may have counted the call, or says so by the date of its answer, and in which it was not charged: those that
+ * began during the call, and those of a vendor whose clock is not ours. It is counted there too.
+ */
+function lateOf(plan: Plan, sent: Sent, raises: readonly Raise[]): Counter[] {
+  const ended = ownOf(plan, sent).map(own => inWindow(plan, own, windowIdAt(own.meter, sent.answeredAt)))
+  const charged = new Set(plan.counters.map(keyOf))
+  const late = new Map([...ended, ...raises.map(({ counter }) => counter)].map(counter => [keyOf(counter), counter]))
+  return [...late.values()].filter(counter => !charged.has(keyOf(counter)))
 }

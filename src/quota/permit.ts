@@ -19,6 +19,8 @@ export interface Spent {
   readonly status: number | undefined
   /** The vendor's own count, if it told one. */
   readonly report: RateReport | undefined
+  /** When the vendor answered, by its own clock; undefined where it did not say. */
+  readonly saidAt?: number | undefined
   /** What the vendor said with a 429, if it was one. */
   readonly refusal: Pick<RateLimited, 'retryAt' | 'scope'> | undefined
 }

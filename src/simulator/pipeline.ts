@@ -19,7 +19,14 @@ const RATE_HEADER = /rate-?limit|^retry-after$/i
 
 const answered = (answer: Answer): Reply => ({ how: 'answer', answer })
 
+/** The vendor's own time stands in every answer, as windows are counted by it. */
 export async function serve(context: SimulatorContext, vendor: Vendor, route: Route, call: Call): Promise<Reply> {
+  const reply = await replyTo(context, vendor, route, call)
+  if (!('answer' in reply)) return reply
+  return { ...reply, answer: withHeaders(reply.answer, { date: new Date(context.clock.now()).toUTCString() }) }
+}
+
+async function replyTo(context: SimulatorContext, vendor: Vendor, route: Route, call: Call): Promise<Reply> {
   context.journal.request(vendor.name, `${route.method} ${route.template}`)
   const target: FaultTarget = { vendor: vendor.name, method: route.method, template: route.template, path: call.path }
   const admission = vendor.admit(call, route)

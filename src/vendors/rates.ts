@@ -41,8 +41,16 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const written = headers['retry-after']
   if (written === undefined) return undefined
+  const at = httpDate(written)
+  return at === undefined ? afterSeconds(written, now) : later(at, now)
+}
+
+/** When the vendor answered, by its own clock, in whole seconds; undefined where it does not say. */
+export const saidAt = (headers: Readonly<Record<string, string>>): number | undefined => httpDate(headers['date'] ?? '')
+
+function httpDate(written: string): number | undefined {
   const at = HTTP_DATE.test(written) ? Date.parse(written) : Number.NaN
-  return Number.isNaN(at) ? afterSeconds(written, now) : later(at, now)
+  return Number.isNaN(at) ? undefined : at
 }
 
 export const QUARTER_MS = 15 * MINUTE_MS

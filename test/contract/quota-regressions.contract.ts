@@ -64,6 +64,18 @@ export function reportLaws(limiter: NewLimiterFixture): void {
     assert.equal(await one.left(read), 95)
   })
 
+  test('with a clock ahead the last count of the old day does not fill the new one, and nobody else is suspected', async () => {
+    const one = limiter()
+    await one.at(MIDNIGHT + DAY - 60 * SECOND)
+    await one.spend(read, 90, { ...ok(said('read', { used: 90 }, { used: 90 })), saidAt: one.clock.at - 20 * SECOND })
+    await one.at(MIDNIGHT + DAY + 10 * SECOND)
+    await one.spend(read, 1, { ...ok(said('read', { used: 91 }, { used: 91 })), saidAt: one.clock.at - 20 * SECOND })
+    assert.equal(await limiter().left(read), 94)
+    await one.at(MIDNIGHT + DAY + MINUTE)
+    await one.spend(read, 1, { ...ok(said('read', { used: 1 }, { used: 1 })), saidAt: one.clock.at - 20 * SECOND })
+    await Promise.all([one.grant(read), one.grant(read)])
+  })
+
   const NOTHING: readonly (RateReport | undefined)[] = [
     undefined,
     { pools: {} },
