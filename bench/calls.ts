@@ -82,6 +82,7 @@ async function untilFetched({ database, clock }: ImportWorld): Promise<void> {
 /** Time moves on only when Redis has answered too. */
 function recordedRedis(redis: Redis, recorder: Recorder, clock: VirtualClock): Redis {
   return {
+    deadlineMs: redis.deadlineMs,
     run: (script, keys, args) => recorder.timed(`redis ${script.name}`, () => clock.track(redis.run(script, keys, args))),
     ping: () => clock.track(redis.ping()),
     runId: () => clock.track(redis.runId()),

@@ -15,8 +15,10 @@ import { NOTHING_LEARNED, writeLearned } from './learned-limits.ts'
 const script = (name: string) => loadScript(new URL(`${name}.lua`, import.meta.url))
 const scripts = { take: script('take'), end: script('end'), swap: script('swap'), rebuild: script('rebuild') }
 
-/** A round trip may take 200 ms (the Redis port's own limit), which leaves room for a second, quick one; after that it is `unavailable`. */
-const ANSWER_MS = 240
+/** A script that the server does not hold takes two round trips, each within the port's own limit; after that it is `unavailable`. */
+const answerMs = ({ deadlineMs }: Redis): number => 2 * deadlineMs + 40
+/** A time that was so long on its way says too little of now. */
+const SLOW_ANSWER_MS = 500
 const TIMER_SHARED_MS = 5
 /** Longer than the longest window and the one after it: a counter that expired sooner would be a free window. */
 const TTL_MS = 3 * DAY_MS
@@ -28,6 +30,12 @@ interface RedisBudgetParts {
   readonly settings: QuotaSettings
   /** The Redis server's own time decides the windows; false under a clock that does not follow real time. */
   readonly serverTime: boolean
+}
+
+/** How far a take has come: one that was sent and not answered may be counted, one that was not sent in time must not be any more. */
+interface Attempt {
+  isSent: boolean
+  isOver: boolean
 }
 
 interface Wired {
@@ -48,6 +56,8 @@ export class RedisBudget implements Budget {
   readonly #learned = new Map<VendorName, string>()
   /** Vendors for which an answer was lost: Redis may have counted a call that the ledger does not know. */
   readonly #doubted = new Set<VendorName>()
+  /** The permits of those answers. */
+  readonly #lost = new Set<string>()
   readonly #rebuilding = new Map<VendorName, Promise<string>>()
   readonly #wires = new WeakMap<readonly Counter[], Wired>()
   #timedFrom = Number.NEGATIVE_INFINITY
@@ -69,11 +79,17 @@ export class RedisBudget implements Budget {
   }
 
   async take(id: string, plan: Plan, learned: string): Promise<Taken> {
-    const taken = await Promise.race([this.#take(id, plan, learned), this.#tooLate()]).catch((error: unknown): Taken => {
+    const attempt = { isSent: false, isOver: false }
+    const asking = this.#take(attempt, id, plan, learned)
+    const taken = await Promise.race([asking, this.#tooLate()]).catch((error: unknown): Taken => {
       if (isAway(error)) return { outcome: 'unavailable' }
       throw error
     })
-    if (taken.outcome === 'unavailable') this.#doubted.add(plan.need.vendor)
+    attempt.isOver = true
+    if (taken.outcome === 'unavailable' && attempt.isSent) {
+      this.#doubted.add(plan.need.vendor)
+      if (plan.singleFile) this.#lost.add(id)
+    }
     return taken
   }
 
@@ -109,20 +125,33 @@ export class RedisBudget implements Budget {
     }
   }
 
-  async #take(id: string, plan: Plan, learned: string): Promise<Taken> {
+  async #take(attempt: Attempt, id: string, plan: Plan, learned: string): Promise<Taken> {
     const { vendor } = plan.need
+    // These have their own time: when it is too late for this take they go on, and the next one finds them done.
     if (this.#parts.redis.connections() !== this.#checkedAt) await this.#checkServer()
     if (this.#doubted.has(vendor)) await this.#rebuild(vendor)
+    if (attempt.isOver) return { outcome: 'unavailable' }
+    attempt.isSent = true
+    const sentAt = this.#parts.clock.now()
     const answer = (await this.#parts.redis.run(scripts.take, ...this.#asked(id, plan, learned))) as [
       Taken['outcome'],
       number,
       ...unknown[],
     ]
     const [outcome, now, ...rest] = answer
-    if (this.#parts.serverTime) this.#aheadMs = now - this.#parts.clock.now()
+    this.#follow(now, sentAt)
     if (outcome === 'taken' || outcome === 'full') return { outcome, at: now, counts: rest as number[] }
+    // Whatever is answered from here on was not counted.
+    attempt.isSent = false
     if (outcome !== 'changed') return { outcome }
     return { outcome, learned: this.#inForce(vendor, rest[0]) ?? (await this.#rebuild(vendor)) }
+  }
+
+  /** The server showed `theirs` while the question was under way: half way, as far as anybody can tell. */
+  #follow(theirs: number, sentAt: number): void {
+    const { clock, serverTime } = this.#parts
+    const tookMs = clock.now() - sentAt
+    if (serverTime && tookMs <= SLOW_ANSWER_MS) this.#aheadMs = Math.round(theirs - sentAt - tookMs / 2)
   }
 
   #asked(id: string, plan: Plan, learned: string): [readonly string[], (string | number)[]] {
@@ -162,10 +191,10 @@ export class RedisBudget implements Budget {
 
   /** One timer for all decisions that start within a few milliseconds: timers are the most expensive part of a decision. */
   #tooLate(): Promise<Taken> {
-    const { clock } = this.#parts
+    const { clock, redis } = this.#parts
     if (clock.now() - this.#timedFrom >= TIMER_SHARED_MS * clock.speed) {
       this.#timedFrom = clock.now()
-      const signal = clock.deadline(ANSWER_MS)
+      const signal = clock.deadline(answerMs(redis))
       const mine: Promise<Taken> = new Promise(resolve => {
         signal.addEventListener(
           'abort',
@@ -213,7 +242,10 @@ export class RedisBudget implements Budget {
     const { ledger, redis } = this.#parts
     const learned = await ledger.current(vendor)
     const counts = this.#counters(vendor, await ledger.windows(vendor, this.now() - 2 * longestMs(vendor)))
-    await redis.run(scripts.rebuild, [learnedKey(vendor), ...counts.keys()], [this.#signed(learned), TTL_MS, ...counts.values()])
+    const lost = [...this.#lost]
+    const keys = [learnedKey(vendor), busyKey(vendor), ...counts.keys()]
+    await redis.run(scripts.rebuild, keys, [this.#signed(learned), TTL_MS, lost.join(' '), ...counts.values()])
+    for (const id of lost) this.#lost.delete(id)
     this.#doubted.delete(vendor)
     this.#learned.set(vendor, learned)
     return learned

@@ -2,7 +2,8 @@
 // - take counts a plan in all of its counters, or in none. It refuses a plan that was made with other learned limits (`changed`), for
 //   another time (`mistimed`), whose counters have no room (`full`), or that must wait for a call under way (`busy`).
 // - However many take at once, no counter passes its cap.
-// - What cannot be asked is `unavailable` within 250 ms, never `taken`. A take whose answer was lost may have been counted.
+// - What cannot be asked is `unavailable` within two round trips of its adapter (Redis: 440 ms, over REST 2 s), never `taken`. A take
+//   whose answer was lost may have been counted. What has to be read in again before the first grant has its own time.
 // - giveBack undoes a take. settle ends it: a call that comes back in a later window is counted there too; raising never lowers.
 // - swap replaces the learned limits only if they are still the ones given, and says which ones are in force.
 import type { Counter, Plan } from './plan.ts'

@@ -63,6 +63,7 @@ function gathering(client: IoRedis): () => void {
 function wireOf(client: IoRedis, outage: Outage, deadlineMs: number): Omit<Wire, 'connections'> {
   const gather = gathering(client)
   return {
+    deadlineMs,
     send: async ([name = '', ...args]) => {
       try {
         gather()

@@ -30,7 +30,7 @@ export function openRedisRest(url: URL, options: RedisOptions): Redis {
     }
   }
   return new RedisOverWire(
-    { send, connections: () => Math.floor(clock.now() / LOOK_AGAIN_MS), close: () => Promise.resolve() },
+    { deadlineMs, send, connections: () => Math.floor(clock.now() / LOOK_AGAIN_MS), close: () => Promise.resolve() },
     outage,
   )
 }

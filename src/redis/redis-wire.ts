@@ -9,6 +9,7 @@ import type { Redis, RedisScript } from './redis.ts'
 export type Reply = { readonly result: unknown } | { readonly refusal: string }
 
 export interface Wire {
+  readonly deadlineMs: number
   send(command: readonly string[]): Promise<Reply>
   connections(): number
   close(): Promise<void>
@@ -28,6 +29,10 @@ export class RedisOverWire implements Redis {
   constructor(wire: Wire, outage: Outage) {
     this.#wire = wire
     this.#outage = outage
+  }
+
+  get deadlineMs(): number {
+    return this.#wire.deadlineMs
   }
 
   run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {

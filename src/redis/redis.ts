@@ -25,6 +25,8 @@ export interface RedisScript {
  * - No sentence holds a password or a token.
  */
 export interface Redis {
+  /** How long a round trip may take. */
+  readonly deadlineMs: number
   run(script: RedisScript, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   ping(): Promise<void>
   /** The server's run_id: tells a restarted (emptied) server from the same one. A service that hides it says `unknown`. */

@@ -14,6 +14,7 @@ import { QUARTER_MS } from '../durations.ts'
 import { roomsOn } from '../rooms.ts'
 import { startPostgres } from '../servers/postgres.ts'
 import { startRedis } from '../servers/redis.ts'
+import { startRelay } from '../servers/relay.ts'
 import type { TestServer } from '../servers/server.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
 import { eventually } from '../waiting.ts'
@@ -22,6 +23,8 @@ import { freshDatabase } from './fresh-database.ts'
 const ALLOWED = 95
 /** A machine with other work to do is not an outage. */
 const PATIENT_MS = 120_000
+/** Where it is one: long enough for what is answered at all. */
+const SHORT_MS = 1_000
 const detail: PermitNeed = {
   vendor: 'strava',
   endpoint: 'activity-detail',
@@ -66,9 +69,9 @@ describe('the budget when its servers fail', () => {
   })
 
   /** Another process's, as far as the servers can tell. */
-  const process = async (more: { url?: string; database?: Database } = {}): Promise<Quota> => {
-    const { url = server.url, database: store = database } = more
-    const redis = await openRedis({ url, deadlineMs: PATIENT_MS, clock: new SystemClock() })
+  const process = async (more: { url?: string; database?: Database; deadlineMs?: number | undefined } = {}): Promise<Quota> => {
+    const { url = server.url, database: store = database, deadlineMs = PATIENT_MS } = more
+    const redis = await openRedis({ url, deadlineMs, clock: new SystemClock() })
     opened.push(redis)
     // Opening does not wait for the first connection where that takes long.
     if (url === server.url) await eventually(() => redis.ping())
@@ -119,8 +122,21 @@ describe('the budget when its servers fail', () => {
     for (const athleteId of [bo, ada]) assert.equal(await asked(athleteId), 'unavailable')
   })
 
+  for (const roundTripMs of [105, 120, 180]) {
+    test(`a Redis ${roundTripMs} ms away grants backfill, and goes on`, async () => {
+      const relay = await startRelay(() => Number(new URL(server.url).port), roundTripMs / 2)
+      const quota = await process({ url: `redis://127.0.0.1:${relay.port}`, deadlineMs: 200 })
+      clock.leastDeadlineMs = 0
+      for (let n = 0; n < 5; n++) {
+        const permit = await eventually(async () => granted(await quota.take(backfill)))
+        await permit.settle({ ...spent, report: undefined })
+      }
+      relay.close()
+    })
+  }
+
   test('a Redis that hangs is unavailable, not waited for', async () => {
-    const quota = await process()
+    const quota = await process({ deadlineMs: SHORT_MS })
     await hear(quota)
     await server.freeze()
     clock.leastDeadlineMs = 0
@@ -130,7 +146,7 @@ describe('the budget when its servers fail', () => {
   })
 
   test('what a hanging Redis may have counted without answering is not lost to backfill', async () => {
-    const quota = await process()
+    const quota = await process({ deadlineMs: SHORT_MS })
     await hear(quota)
     await server.freeze()
     clock.leastDeadlineMs = 0
