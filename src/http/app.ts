@@ -66,7 +66,7 @@ export interface HttpParts {
   readonly erasure: Erasure
   readonly activities: Activities
   readonly imports: Pick<Imports, 'start' | 'list' | 'read' | 'view' | 'underWay' | 'refreshed'>
-  readonly inbox: Pick<Inbox, 'receive'>
+  readonly inbox: Pick<Inbox, 'receive' | 'refuses'>
   readonly streams: Pick<
     Streams,
     'read' | 'fetchOnDemand' | 'retry' | 'reset' | 'resetMany' | 'overview' | 'shape' | 'underWay' | 'backfill' | 'fetchedAt'

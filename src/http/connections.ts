@@ -12,6 +12,9 @@ import { bodyOf } from './failures.ts'
 /** Containers are killed 10 s after they were asked to stop; the other half is for everything that stops after us. */
 const STOP_GRACE_MS = 5_000
 
+/** Who is answered before the body has come gets so long to read the answer: cut at once, many clients would never see it. */
+const LINGER_MS = 5_000
+
 export const connectionLimits = {
   /** For a request to arrive whole: the largest body taken, 100 MB, on a line of 1 MB/s. Slower is a slow-loris. */
   requestTimeout: 120_000,
@@ -30,9 +33,14 @@ export function endConnections(app: App, clock: Clock): void {
     socket.once('close', () => open.delete(socket))
     if (stopping) socket.destroy()
   })
-  app.server.on('request', (_, response) => {
+  app.server.on('request', (request, response) => {
     answering.add(response)
-    response.once('close', () => answering.delete(response))
+    response.once('close', () => {
+      answering.delete(response)
+      // Node throws away what still comes of the body.
+      if (!request.complete)
+        clock.deadline(LINGER_MS).addEventListener('abort', () => request.complete || request.socket.destroy())
+    })
   })
   app.addHook('preClose', done => {
     stopping = true

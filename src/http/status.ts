@@ -19,6 +19,7 @@ export const statusOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   PACE_TOO_MANY_REQUESTS: 429,
   PACE_TOO_MANY_FEEDS: 429,
   PACE_INTERNAL: 500,
+  PACE_BUSY: 503,
   PACE_NOT_READY: 503,
   PACE_STOPPING: 503,
   PACE_DATABASE_UNAVAILABLE: 503,

@@ -20,11 +20,12 @@ interface InboxParts {
   readonly vendor: (name: VendorName) => OpenVendor | undefined
 }
 
-type Received =
-  | { readonly outcome: 'stored' }
+/** Why nothing of a delivery is stored. */
+export type Refused =
   /** The operator gave no credentials for this vendor. */
-  | { readonly outcome: 'unknown_vendor' }
-  | { readonly outcome: 'refused' | 'malformed'; readonly reason: string }
+  { readonly outcome: 'unknown_vendor' } | { readonly outcome: 'refused' | 'malformed'; readonly reason: string }
+
+type Received = { readonly outcome: 'stored' } | Refused
 
 const REPLAY_WINDOW_MS = 5 * MINUTE_MS
 
@@ -33,6 +34,14 @@ export class Inbox {
 
   constructor(parts: InboxParts) {
     this.#parts = parts
+  }
+
+  /** What can be said before the body is read; undefined: nothing against it. */
+  refuses(name: 'garmin', headers: Delivery['headers']): Refused | undefined {
+    const webhooks = this.#parts.vendor(name)?.webhooks
+    if (webhooks === undefined) return { outcome: 'unknown_vendor' }
+    const proof = webhooks.proveHeaders?.(headers)
+    return proof?.outcome === 'refused' ? proof : undefined
   }
 
   /** Everything is stored when it resolves. Data of unknown athletes is dropped. */

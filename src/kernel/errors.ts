@@ -9,6 +9,7 @@ const CATALOGUE = {
   PACE_NOT_FOUND: 'There is no such thing, or it belongs to somebody else.',
   PACE_MISSING_HEADER: 'A cookie request that changes something must carry `X-Paceline: 1`.',
   PACE_TOO_LARGE: 'The body is larger than this route takes.',
+  PACE_BUSY: 'As many large bodies as may be at once are being read; `Retry-After` says when to try again.',
   PACE_UNSUPPORTED_MEDIA_TYPE: 'The body is not JSON.',
   PACE_TOO_MANY_REQUESTS: 'Too many attempts from this address; wait and try again.',
   PACE_TOO_MANY_FEEDS: "An athlete's changes are followed by as many clients as may be at once.",

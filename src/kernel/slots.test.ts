@@ -47,3 +47,16 @@ test('who gives up while waiting leaves the queue and takes no slot', async () =
     /enough/,
   )
 })
+
+test('a slot that is taken without waiting is refused when there is none, and freed once', async () => {
+  const slots = new Slots(1)
+  const free = slots.tryTake()
+  assert(free)
+  assert.equal(slots.tryTake(), undefined)
+  const waiting = slots.use(() => Promise.resolve('mine'))
+  free()
+  free()
+  assert.equal(await waiting, 'mine')
+  assert(slots.tryTake())
+  assert.equal(slots.tryTake(), undefined)
+})

@@ -7,6 +7,17 @@ export class Slots {
     this.#free = count
   }
 
+  /** A slot if one is free now. Who gets it frees it; freeing it again does nothing. */
+  tryTake(): (() => void) | undefined {
+    if (this.#free === 0) return undefined
+    this.#free -= 1
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#release()
+      isHeld = false
+    }
+  }
+
   async use<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#take(signal)
     try {

@@ -70,6 +70,8 @@ export type Events =
 export interface Webhooks {
   handshake(query: Readonly<Record<string, string | undefined>>): Handshake
   prove(delivery: Delivery, options: ProofOptions): Proof
+  /** The whole proof, where it does not cover the body: then nothing unproven has to be read. */
+  proveHeaders?(headers: Delivery['headers']): Proof
   read(body: Uint8Array): Events
 }
 

@@ -4,7 +4,17 @@ import { z } from 'zod'
 import { parseJson } from '../json.ts'
 import { entries, id, readValue, text, optional, whole, words, type Broken, type Value } from '../shapes.ts'
 import type { Site } from '../site.ts'
-import { isSame, NO_HANDSHAKE, proven, refused, type Events, type WebhookEvent, type Webhooks } from '../webhooks.ts'
+import {
+  isSame,
+  NO_HANDSHAKE,
+  proven,
+  refused,
+  type Delivery,
+  type Events,
+  type Proof,
+  type WebhookEvent,
+  type Webhooks,
+} from '../webhooks.ts'
 import { isOurs } from './endpoints.ts'
 import { isSummaryType, mapped, readSummary, SUMMARY_TYPES, type SummaryType } from './summaries.ts'
 
@@ -77,9 +87,13 @@ function readList(key: string, list: unknown, site: Site): readonly Value<Webhoo
   return found.outcome === 'ok' ? found.value.map(entry => readEntry(entry, site)) : [found]
 }
 
-export const webhooksOf = (site: Site): Webhooks => ({
-  handshake: () => NO_HANDSHAKE,
-  prove: ({ headers }) =>
-    isSame(site.credentials.clientId, headers['garmin-client-id']) ? proven : refused('not our client id'),
-  read: body => read(body, site),
-})
+export function webhooksOf(site: Site): Webhooks {
+  const proveHeaders = (headers: Delivery['headers']): Proof =>
+    isSame(site.credentials.clientId, headers['garmin-client-id']) ? proven : refused('not our client id')
+  return {
+    handshake: () => NO_HANDSHAKE,
+    proveHeaders,
+    prove: ({ headers }) => proveHeaders(headers),
+    read: body => read(body, site),
+  }
+}
