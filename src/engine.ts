@@ -294,9 +294,11 @@ function scheduled({ bell, clock, accounts, connections, erasure, imports, strea
       expression: '40 3 * * *',
       work: async () => {
         await accounts.prune()
-        await connections.prune()
+        await connections.consents.prune()
       },
     },
+    // Within minutes: what nobody confirmed is somebody's access, and perhaps not the athlete's.
+    'consents-expire': { expression: '* * * * *', work: () => connections.consents.expire() },
     'quota-prune': { expression: '45 3 * * *', work: () => quota.prune() },
     retention: {
       expression: '50 3 * * *',

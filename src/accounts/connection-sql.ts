@@ -1,10 +1,7 @@
-// The SQL of connections, shared by connections, tokens and erasure.
+// The SQL of connections, shared by connections, consents, tokens and erasure.
 import { loadQueries } from '../db/db.ts'
 
 export const connectionSql = loadQueries(new URL('connection-store.sql', import.meta.url), {
-  createState: ['stateHash', 'athleteId', 'vendor', 'codeVerifier', 'expiresAt'],
-  useState: ['stateHash', 'vendor', 'now'],
-  pruneStates: ['now'],
   connect: ['id', 'athleteId', 'vendor', 'vendorAthleteId', 'scopes', 'accessToken', 'accessExpiresAt', 'refreshToken', 'now'],
   list: ['athleteId'],
   read: ['id'],

@@ -8,6 +8,8 @@ export const identityTables: Readonly<Record<string, string>> = {
   session: "the athlete's own access to Paceline",
   connection: 'removed by the disconnect itself, with the data',
   oauth_state: 'a consent under way, which expires by itself',
+  pending_consent: 'a consent that nobody has confirmed; a disconnect ends it, and it goes within minutes',
+  consent_turn: 'whose code is being exchanged just now',
   deletion_receipt: 'the proof that the data is gone',
 }
 

@@ -5,6 +5,7 @@ import { DAY_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Database, Eraser, Queryable, Whose } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
+import { consentSql } from './consent-sql.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { Connections } from './connections.ts'
 import { dueIn, eraseAll } from './eraser.ts'
@@ -83,6 +84,8 @@ export class Erasure {
       const removed = await tx.query(sql.remove({ athleteId: whose.athleteId, vendor: whose.vendor }))
       // Of two disconnects at once, one deletes the row and writes the receipt.
       if (removed.length === 0) return undefined
+      // A consent that waits for its answer must not connect what was just disconnected.
+      await tx.query(consentSql.endPendingsOf({ ...whose, now: this.#realTime() }))
       const counts = await eraseAll(this.#parts.erasers, tx, whose)
       return await this.#receipt(tx, whose, cause, { connection: removed.length, ...counts })
     })
@@ -93,5 +96,9 @@ export class Erasure {
     const receipt: Receipt = { id: this.#parts.newId(), vendor, cause, counts, deletedAt: new Date(this.#parts.clock.now()) }
     await tx.query(sql.createReceipt({ ...receipt, athleteId: whose.athleteId, counts: JSON.stringify(counts) }))
     return receipt
+  }
+
+  #realTime(): Date {
+    return new Date(this.#parts.clock.realAt(this.#parts.clock.now()))
   }
 }

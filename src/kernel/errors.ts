@@ -20,6 +20,7 @@ const CATALOGUE = {
   PACE_COST_TOO_HIGH: 'One call costs more than a whole window of the vendor allows; ask for less at once.',
   PACE_NOT_CONNECTED: 'The athlete is not connected to this vendor.',
   PACE_NEEDS_REAUTH: 'The vendor does not take our token any more; the athlete has to connect again.',
+  PACE_CONSENT_ENDED: 'Whether to connect an account was answered before, or was asked more than ten minutes ago.',
   PACE_NO_STREAMS: 'The activity has no streams, or none yet, so nothing can be read from them.',
   PACE_NO_EXTERNAL_ID: 'The activity was entered by hand: no vendor has streams of it.',
   PACE_NOT_FETCHED: 'The vendor sends the streams of the activity by itself: they cannot be asked for.',

@@ -41,7 +41,7 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       simulator = openSimulator({ clock, activities: 3, nights: 2, publicUrl: SIMULATOR_URL })
       athleteId = (await accounts.createAthlete({ name: 'Ada', timezone: null })).id
       // A vendor's account belongs to one athlete, and each test has a world of its own.
-      await database.query('delete from connection')
+      await database.script('delete from connection; delete from pending_consent')
     })
 
     /** Another process's, as far as the database can tell. */
@@ -137,7 +137,7 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       const late = await consent(fetch, String(await connections.start(athleteId, 'strava')))
       clock.advance(15 * 60_000)
       assert.deepEqual(await connections.finish('strava', Object.fromEntries(late.searchParams)), { outcome: 'expired' })
-      await connections.prune()
+      await connections.consents.prune()
       assert.deepEqual(await database.query('select count(*) from oauth_state'), [{ count: 0 }])
     })
 
@@ -161,34 +161,6 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       assert.equal((await process([newKey, oldKey]).call(id, strava.activityList({}), live)).outcome, 'ok')
       await assert.rejects(process([newKey]).call(id, strava.activityList({}), live), { code: 'PACE_SECRET_KEY' })
       assert.throws(() => new SecretBox([oldKey], random).open(row?.access_token ?? Buffer.of(), newId()))
-    })
-
-    test('two consents at once make one connection, whose tokens open', async () => {
-      for (let round = 0; round < 5; round++) {
-        // Both codes are exchanged at once, so that neither finds the other's row.
-        let arrived = 0
-        const both = Promise.withResolvers<void>()
-        const together: Fetch = async (url, init) => {
-          if (++arrived === 2) both.resolve()
-          await both.promise
-          return await simulator.fetch(url, init)
-        }
-        const outcomes = await Promise.all([1, 2].map(() => connect(process(SECRETS.keys, together), 'strava')))
-        const ids = outcomes.map(each => (each.outcome === 'connected' ? each.connectionId : each.outcome))
-        assert.equal(ids[0], ids[1])
-        type Row = { id: string; access_token: Uint8Array; refresh_token: Uint8Array }
-        const rows = await database.query<Row>('select id, access_token, refresh_token from connection')
-        assert.deepEqual(
-          rows.map(row => row.id),
-          [ids[0]],
-        )
-        const box = new SecretBox(SECRETS.keys, random)
-        for (const row of rows) for (const token of [row.access_token, row.refresh_token]) assert(box.open(token, row.id))
-        // The vendor ends the older of two grants. Where that one was stored last, the athlete is asked to connect again.
-        const { outcome } = await process().call(ids[0] ?? '', strava.activityList({}), live)
-        assert(['ok', 'needs_reauth'].includes(outcome), outcome)
-        await database.query('delete from connection')
-      }
     })
 
     test('fifty callers in two processes make one refresh', async () => {
