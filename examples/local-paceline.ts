@@ -98,13 +98,27 @@ export const asking =
     return said as T
   }
 
-/** What the athlete does in a browser: opens the vendor's page, leaves everything ticked, allows it and is sent back to Paceline. */
+/**
+ * What the athlete does in a browser: opens the vendor's page, leaves everything ticked, allows it and is sent back to Paceline. Nobody is
+ * signed in there, so Paceline asks whether the account belongs to the athlete.
+ */
 export async function allow(authorizeUrl: string): Promise<void> {
   const page = await (await fetch(authorizeUrl)).text()
   const form = new URLSearchParams({ decision: 'approve' })
   for (const [, scope = ''] of page.matchAll(/name="scope" value="([^"]*)" checked/g)) form.append('scope', scope)
   const answer = await fetch(authorizeUrl, { method: 'POST', body: form, redirect: 'manual' })
-  await fetch(answer.headers.get('location') ?? '', { redirect: 'manual' })
+  await confirm(new URL(answer.headers.get('location') ?? ''))
+}
+
+async function confirm(back: URL): Promise<void> {
+  const asked = await fetch(back)
+  const [, token = ''] = /name="token" value="([^"]*)"/.exec(await asked.text()) ?? []
+  const cookie = asked.headers
+    .getSetCookie()
+    .map(each => each.split(';')[0])
+    .join('; ')
+  const body = new URLSearchParams({ token, decision: 'confirm' })
+  await fetch(`${back.origin}${back.pathname}`, { method: 'POST', headers: { cookie }, body, redirect: 'manual' })
 }
 
 /** What example 01 shows in its first steps: a new athlete's token. */

@@ -31,3 +31,16 @@ export async function consent(
   assert.equal(answer.status, 302)
   return new URL(answer.headers.get('location') ?? '')
 }
+
+/** What a person does in a browser where nobody is signed in, sent back to Paceline: answers its question. Gives the last answer. */
+export async function comeBack(fetch: Fetch, back: URL, decision: 'confirm' | 'cancel' = 'confirm'): Promise<Response> {
+  const asked = await fetch(back.href, { redirect: 'manual' })
+  if (asked.status !== 200) return asked
+  const [, token = ''] = /name="token" value="([^"]*)"/.exec(await asked.text()) ?? []
+  const cookie = asked.headers
+    .getSetCookie()
+    .map(each => each.split(';')[0])
+    .join('; ')
+  const body = new URLSearchParams({ token, decision })
+  return await fetch(`${back.origin}${back.pathname}`, { method: 'POST', headers: { cookie }, body, redirect: 'manual' })
+}

@@ -10,7 +10,7 @@ import { VirtualClock } from '../src/kernel/clock.ts'
 import { idMaker, isId } from '../src/kernel/ids.ts'
 import { secure } from '../src/kernel/random.ts'
 import type { Rooms } from '../src/rooms.ts'
-import { PUBLIC_URL, roomsOn, SECRETS } from './rooms.ts'
+import { PUBLIC_URL, roomsOn, SECRETS, type Given } from './rooms.ts'
 import { openMigrated } from './stores.ts'
 
 export const NOBODY = '018f3d3e-0000-7000-8000-000000000000'
@@ -47,12 +47,17 @@ export type Asker = (typeof ASKERS)[number]
 export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` })
 const byCookie = (session: string): Headers => ({ cookie: `paceline_session=${session}`, 'x-paceline': '1' })
 
-export async function openHttp(given: Partial<HttpParts> = {}, { isAlone = false } = {}): Promise<HttpFixture> {
+interface Around {
+  readonly isAlone?: boolean
+  /** What the rooms have of the outside; no vendor unless said. */
+  readonly outside?: (clock: VirtualClock) => Partial<Given>
+}
+
+export async function openHttp(given: Partial<HttpParts> = {}, { isAlone = false, outside }: Around = {}): Promise<HttpFixture> {
   const { database, leave } = await (isAlone ? ownStore() : sharedStore())
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const newId = idMaker(clock, secure())
-  // No vendor has credentials: what a connection needs of the outside is proven with the simulator (test/e2e/connect.test.ts).
-  const rooms = roomsOn({ database, clock, newId })
+  const rooms = roomsOn({ database, clock, newId, ...outside?.(clock) })
   const { accounts } = rooms
   const parts: HttpParts = {
     version: '1.2.3',

@@ -31,6 +31,7 @@ import { protect } from './protection.ts'
 import { activityRoutes } from './routes/activities.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { connectionRoutes } from './routes/connections.ts'
+import { consentRoutes } from './routes/consents.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { EVENT_STREAM, eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
@@ -139,6 +140,7 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   documentRoutes,
   tokenRoutes,
   connectionRoutes,
+  consentRoutes,
   activityRoutes,
   streamRoutes,
   importRoutes,

@@ -60,6 +60,10 @@ export async function isStillAllowed(request: FastifyRequest, accounts: Accounts
   return identity?.kind === 'operator' && (await accounts.athleteExists(request.athleteId))
 }
 
+/** Who asks, on a route for anyone. */
+export const askerOf = async (request: FastifyRequest, accounts: Accounts): Promise<Identity | undefined> =>
+  await identityOf(credentialsOf(request), accounts)
+
 /** What the OpenAPI document says of every route that needs credentials. */
 const guarded = (schema: FastifySchema = {}): FastifySchema => ({
   ...schema,

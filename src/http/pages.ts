@@ -24,6 +24,10 @@ code { font: .875em/1.5 ui-monospace, monospace; background: var(--soft); border
 .cards li, article { border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem; }
 .cards a { font-weight: 600; }
 .cards p, .note { color: var(--muted); margin: .25rem 0 0; }
+.buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0; }
+button { font: inherit; font-weight: 500; padding: .5rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--soft); color: inherit; cursor: pointer; overflow-wrap: anywhere; }
+button.primary { background: var(--accent); border-color: var(--accent); color: Canvas; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 article { margin: 1rem 0; }
 article h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 article p { margin: .5rem 0; }
@@ -34,9 +38,9 @@ td { vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid
 td:first-child { width: 32%; }
 `
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-export const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, character => ESCAPES[character] ?? character)
+export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, character => ESCAPES[character] ?? character)
 
 export function page(title: string, body: readonly string[]): string {
   return `<!doctype html>

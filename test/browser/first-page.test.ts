@@ -2,24 +2,10 @@
 // the API. Whatever the browser complains about (a blocked style, a missing icon, a header that needs https) fails the test.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { chromium, type Page } from 'playwright-core'
 import { httpServer } from '../../src/http/http.ts'
 import { linkOf, openHttp } from '../http-fixture.ts'
 import { until } from '../waiting.ts'
-
-/** Browsers trust 127.0.0.1 as they trust https; a name in the home network they do not. */
-const HOST = 'paceline.home'
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  `--host-resolver-rules=MAP ${HOST} 127.0.0.1`,
-]
+import { HOST, styleOf, watchedPage } from './watched-page.ts'
 
 async function served(t: TestContext): Promise<{ url: string; link: string }> {
   const fixture = await openHttp()
@@ -30,36 +16,6 @@ async function served(t: TestContext): Promise<{ url: string; link: string }> {
   const url = `http://${HOST}:${server.port()}`
   return { url, link: `${url}/sign-in?token=${await linkOf(accounts, athleteId)}` }
 }
-
-interface Watched {
-  readonly page: Page
-  readonly complaints: readonly string[]
-  readonly asked: readonly string[]
-}
-
-async function watchedPage(t: TestContext): Promise<Watched> {
-  const executablePath = process.env.PACELINE_TEST_CHROMIUM
-  assert(executablePath, 'PACELINE_TEST_CHROMIUM, which the runner sets, names the browser')
-  const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: 0 })
-  t.after(() => browser.close())
-  const page = await browser.newPage()
-  // A busy machine takes as long as it takes.
-  page.setDefaultTimeout(0)
-  const complaints: string[] = []
-  const asked: string[] = []
-  // Refused styles, scripts and images are errors in the console; so is a failed request for an icon.
-  page.on('console', message => void complaints.push(message.text()))
-  page.on('pageerror', error => void complaints.push(error.message))
-  page.on('requestfailed', request => void complaints.push(`${request.url()} failed`))
-  page.on('response', response => {
-    asked.push(response.url())
-    if (response.status() >= 400) complaints.push(`${response.url()} answered ${response.status()}`)
-  })
-  return { page, complaints, asked }
-}
-
-const styleOf = async (page: Page): Promise<string> =>
-  await page.evaluate("getComputedStyle(document.querySelector('header')).borderBottomStyle")
 
 test('a sign-in link, the first page and the API page work over plain http, and the link works once', async t => {
   const { url, link } = await served(t)

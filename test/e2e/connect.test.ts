@@ -2,7 +2,7 @@
 import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { vendorNames, type VendorName } from '../../src/vendors/vendors.ts'
-import { consent, type Decision } from '../consent.ts'
+import { comeBack, consent, type Decision } from '../consent.ts'
 import { install, type Headers, type Installation } from '../programs/installation.ts'
 
 describe('connecting', () => {
@@ -29,7 +29,7 @@ describe('connecting', () => {
   const visit = async (vendor: VendorName, decision?: Decision, write = false): Promise<string | null> => {
     const { body } = await ask('POST', `/v1/connections/${vendor}`, { write })
     const back = await consent(fetch, String(body['authorizeUrl']), decision)
-    const answer = await fetch(back, { redirect: 'manual' })
+    const answer = await comeBack(fetch, back)
     assert.equal(answer.status, 302)
     return answer.headers.get('location')
   }

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { importLifecycle } from '../../src/imports/imports.ts'
 import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
-import { consent } from '../consent.ts'
+import { comeBack, consent } from '../consent.ts'
 import { EventStream } from '../event-stream.ts'
 import { listEarly, openHeardVendor, type HeardVendor } from '../programs/heard-vendor.ts'
 import { install, type Headers, type Installation } from '../programs/installation.ts'
@@ -35,7 +35,7 @@ describe('an import that is followed', () => {
     vendor.simulator.control.setFaults([{ vendor: 'strava', route: 'GET /api/v3/activities/{id}', kind: '429', times: 1 }])
     stream = await EventStream.open(the.server.url, headers)
     const { authorizeUrl } = await the.ask<{ authorizeUrl: string }>(headers, 'POST', '/v1/connections/strava', {})
-    const back = await fetch(await consent(fetch, authorizeUrl), { redirect: 'manual' })
+    const back = await comeBack(fetch, await consent(fetch, authorizeUrl))
     assert.equal(back.headers.get('location'), '/')
     const { id } = await the.ask<{ id: string }>(headers, 'POST', '/v1/imports', { vendor: 'strava', type: 'full' })
     const last = await stream.next(({ event, data }) => event === 'import' && data['status'] === 'completed')

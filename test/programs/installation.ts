@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { SimulatorState } from '../../src/simulator/simulator.ts'
 import type { VendorName } from '../../src/vendors/vendors.ts'
-import { consent, type Decision } from '../consent.ts'
+import { comeBack, consent, type Decision } from '../consent.ts'
 import { startRelay } from '../servers/relay.ts'
 import { prepareFolder, testFolder } from '../stores.ts'
 import { paceline, started, up, type Ended, type Settings, type Up } from './paceline.ts'
@@ -113,7 +113,7 @@ export function commandsIn(folder: string, settings: Settings): Commands {
     },
     connect: async (athleteId, vendor = 'strava', decision = {}) => {
       const page = await cli('connect', vendor, '--athlete', athleteId)
-      const back = await fetch(await consent(fetch, page, decision), { redirect: 'manual' })
+      const back = await comeBack(fetch, await consent(fetch, page, decision))
       assert.equal(back.headers.get('location'), '/')
     },
   }

@@ -1,15 +1,13 @@
-// The athlete's connections to vendors: consent, what was granted, disconnecting, and the receipts of what was deleted.
+// The athlete's connections to vendors: where to consent, what was granted, disconnecting, and the receipts of what was deleted.
 import { z } from 'zod'
 import { PacelineError } from '../../kernel/errors.ts'
 import { vendorNames } from '../../vendors/vendors.ts'
 import { CONNECTION_STATUSES, type Connection, type Receipt } from '../../accounts/accounts.ts'
 import { errorAnswer, id, instant, listOf, pageAsked, pageOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
-import { guessable } from '../protection.ts'
 
 const vendor = z.enum(vendorNames)
 const vendorInPath = z.object({ vendor })
-const word = z.string().max(2_000).optional()
 const connection = z.object({
   vendor,
   status: z.enum(CONNECTION_STATUSES),
@@ -25,7 +23,7 @@ const config = { audience: 'athlete' } as const
 const tags = ['athlete']
 
 export function connectionRoutes(app: App, parts: HttpParts): void {
-  consentRoutes(app, parts)
+  startRoute(app, parts)
   disconnectRoutes(app, parts)
   const list = { summary: 'My connections to vendors', tags, response: { 200: listOf(connection) } }
   app.get('/v1/connections', { config, schema: list }, async request => ({
@@ -34,7 +32,7 @@ export function connectionRoutes(app: App, parts: HttpParts): void {
   }))
 }
 
-function consentRoutes(app: App, { connections }: HttpParts): void {
+function startRoute(app: App, { connections }: HttpParts): void {
   const start = {
     summary: 'Connect a vendor; gives the address where the athlete consents',
     tags,
@@ -50,20 +48,6 @@ function consentRoutes(app: App, { connections }: HttpParts): void {
       'PACE_VENDOR_UNKNOWN',
       `${name} cannot be connected, because the operator gave no credentials for it.`,
     )
-  })
-
-  const callback = {
-    summary: 'Where a vendor sends the athlete back to',
-    tags,
-    params: vendorInPath,
-    querystring: z.object({ state: word, code: word, scope: word, error: word }),
-    response: { 302: z.null() },
-  }
-  const forAnyone = { audience: 'anyone', ...guessable } as const
-  // No HEAD: a look must not use up the state.
-  app.get('/oauth/:vendor/callback', { config: forAnyone, schema: callback, exposeHeadRoute: false }, async (request, reply) => {
-    const { outcome } = await connections.finish(request.params.vendor, request.query)
-    return await reply.redirect(outcome === 'connected' ? '/' : `/?error=${outcome}`, 302)
   })
 }
 
