@@ -32,7 +32,7 @@ describe('the vendors of the demo', () => {
       assert(authorizeUrl.startsWith(`${server.url}/_sim/${vendor}/`))
       const asBrowser = (url: string, init: RequestInit = {}): Promise<Response> =>
         fetch(url, { ...init, headers: { cookie: headers['cookie'] ?? '' } })
-      const back = await fetch(await consent(asBrowser, authorizeUrl), { redirect: 'manual' })
+      const back = await asBrowser((await consent(asBrowser, authorizeUrl)).href, { redirect: 'manual' })
       assert.equal(back.headers.get('location'), '/')
     })
   }
