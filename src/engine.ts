@@ -75,7 +75,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const rooms = roomsOf({ ...foundation, ...outside, ...configured(foundation, config) })
   measure(metrics, rooms, vendors)
   const gates = (): ReturnType<Rooms['work']['closed']> => rooms.work.closed()
-  const schedules = roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []
 
   const worker = workerPart(rooms.work, roles.length > 0 ? bell : undefined)
   const parts = [databasePart(database), ...servers.parts, worker, ...vendorParts(vendors(), gates)]
@@ -99,7 +98,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     timeFollower(system, database),
     ...workers(rooms, roles),
     bell.service,
-    ...schedules,
+    ...(roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []),
     ...(roles.includes('api') ? [http.service] : []),
   ])
   const opened = opening.move()
