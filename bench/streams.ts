@@ -38,7 +38,12 @@ const recording = (): Record<string, number[]> => ({
 
 const storeOn = (database: Database): StreamStore => {
   const newId = idMaker(clock, secure())
-  return new StreamStore({ database, newId, outbox: new Outbox({ clock, newId }) })
+  return new StreamStore({
+    database,
+    newId,
+    connections: { hold: () => Promise.resolve(true) },
+    outbox: new Outbox({ clock, newId }),
+  })
 }
 
 interface Reads {

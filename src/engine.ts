@@ -305,6 +305,7 @@ function scheduled({ bell, clock, accounts, connections, erasure, imports, strea
         for (const name of vendorNames) await erasure.retain(name)
       },
     },
+    'erasure-resume': { expression: '* * * * *', work: () => erasure.resume() },
     // PGlite has no autovacuum.
     ...(database.kind === 'pglite' && { 'store-vacuum': { expression: '20 3 * * *', work: () => vacuum(database) } }),
   }

@@ -6,7 +6,7 @@ import { idMaker } from '../kernel/ids.ts'
 import { secure } from '../kernel/random.ts'
 import type { Database, Eraser } from '../db/db.ts'
 import { openMigrated } from '../../test/stores.ts'
-import { Accounts, eraseAll } from './accounts.ts'
+import { Accounts, eraseSome } from './accounts.ts'
 
 const NOBODY = '018f3d3e-0000-7000-8000-000000000000'
 
@@ -112,21 +112,22 @@ describe('accounts', () => {
     )
   })
 
-  test('all rooms forget together, or none does', async () => {
+  test('in a step all rooms forget together, or none does', async () => {
     await database.script('create table run (athlete_id uuid); create table nap (athlete_id uuid)')
     const athleteId = await athlete()
     const eraserOf = (table: string): Eraser => ({
       tables: [table],
       due: () => Promise.resolve([]),
-      erase: async (tx, whose) => ({
-        [table]: (await tx.query(`delete from ${table} where athlete_id = $1 returning 1`, [whose.athleteId])).length,
-      }),
+      erase: async (tx, whose) => {
+        const erased = await tx.query(`delete from ${table} where athlete_id = $1 returning 1`, [whose.athleteId])
+        return { counts: { [table]: erased.length }, hasMore: false }
+      },
     })
     const failing: Eraser = { ...eraserOf('run'), erase: () => Promise.reject(new Error('not now')) }
     await database.query('insert into run values ($1), ($1)', [athleteId])
     await database.query('insert into nap values ($1)', [athleteId])
     const erase = async (...erasers: Eraser[]): Promise<Record<string, number>> =>
-      await database.transaction(async tx => await eraseAll(erasers, tx, { athleteId, vendor: 'strava' }))
+      (await database.transaction(async tx => await eraseSome(erasers, tx, { athleteId, vendor: 'strava' }, 9))).counts
     await assert.rejects(erase(eraserOf('run'), failing), /not now/)
     assert.deepEqual(await erase(eraserOf('run'), eraserOf('nap'), eraserOf('nap')), { run: 2, nap: 1 })
   })

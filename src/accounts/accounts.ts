@@ -18,7 +18,7 @@ export type { DueLook, NextLook } from './looks.ts'
 export { Erasure, type Receipt } from './erasure.ts'
 export { CONNECTION_STATUSES } from './tokens.ts'
 export { SecretBox } from './secret-box.ts'
-export { eraseAll, identityTables } from './eraser.ts'
+export { eraseSome, identityTables } from './eraser.ts'
 export { openSecrets, SECRETS_FILE, type Secrets } from './secrets.ts'
 
 interface Athlete {

@@ -119,6 +119,61 @@ delete from connection
 where athlete_id = $athleteId and vendor = $vendor
 returning id;
 
+-- name: hold
+-- Whoever stores a vendor's data holds the connection until the commit. No row: it has ended, and nothing may be stored. The first step of
+-- an erasure deletes the connection, and so waits for those who hold it.
+select from connection
+where athlete_id = $athleteId and vendor = $vendor
+for key share;
+
+-- name: lockAthlete
+-- An erasure's beginning and a consent come one after the other: else a connection could be made of which everything is hidden.
+select from athlete
+where id = $athleteId
+for no key update;
+
+-- name: erasing
+select id
+from erasure
+where athlete_id = $athleteId and vendor = $vendor and older_than is null;
+
+-- name: beginErasure
+-- One for each athlete and vendor. An erasure of everything takes over what retention has under way, with its counts.
+insert into erasure as e (id, athlete_id, vendor, cause, older_than, counts, stepped_at)
+values ($id, $athleteId, $vendor, $cause, $before, $counts::text::jsonb, $now)
+on conflict (athlete_id, vendor) do update
+set cause = excluded.cause, older_than = null, counts = e.counts || excluded.counts
+where e.older_than is not null and excluded.older_than is null
+returning id;
+
+-- name: lockErasure
+-- For one step. Of two who go on with it, one waits for the other's step.
+select athlete_id, vendor, cause, older_than, counts
+from erasure
+where id = $id
+for update;
+
+-- name: saveErasure
+update erasure set counts = $counts::text::jsonb, stepped_at = $now
+where id = $id;
+
+-- name: endErasure
+delete from erasure
+where id = $id;
+
+-- name: leftErasures
+-- Nobody has gone on with them for a while: their process has died.
+select id
+from erasure
+where stepped_at <= $before
+order by stepped_at
+limit 100;
+
+-- name: readReceipt
+select id, vendor, cause, counts, deleted_at
+from deletion_receipt
+where id = $id;
+
 -- name: createReceipt
 insert into deletion_receipt (id, athlete_id, vendor, cause, counts, deleted_at)
 values ($id, $athleteId, $vendor, $cause, $counts::text::jsonb, $deletedAt);

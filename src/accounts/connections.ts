@@ -96,6 +96,14 @@ export class Connections {
     return row?.athlete_id
   }
 
+  /**
+   * Keeps the connection until the caller's transaction ends. False: it has ended, so nothing may be stored. Whoever stores what a vendor
+   * delivered asks first of all: an erasure deletes what was stored before it began, and nothing comes after.
+   */
+  async hold(tx: Queryable, athleteId: string, vendor: VendorName): Promise<boolean> {
+    return (await tx.query(sql.hold({ athleteId, vendor }))).length > 0
+  }
+
   /** Records that the data is complete up to `at`, in the caller's transaction. `everyMs`: when to look again; undefined: no more. */
   async synced(
     tx: Queryable,

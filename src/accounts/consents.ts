@@ -27,6 +27,8 @@ export interface ConsentsParts {
   /** Undefined when the operator gave no credentials. */
   readonly vendor: (name: VendorName) => OpenVendor | undefined
   readonly publicUrl: () => string
+  /** Resolves when an erasure of this athlete's data of this vendor is over. */
+  readonly erased: (athleteId: string, vendor: VendorName) => Promise<void>
 }
 
 /** The query that a vendor sends somebody back with. */

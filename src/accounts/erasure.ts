@@ -1,14 +1,16 @@
-// Deletes a vendor's data of an athlete in all rooms, in one transaction with the receipt. Three causes: the athlete disconnects here, they
-// withdraw their consent at the vendor, or the data is older than its retention.
+// Deletes a vendor's data of an athlete in all rooms, in short steps. The first ends the connection, and from then on nothing is shown and
+// nothing is stored; each further step deletes some rows; the last one writes the receipt. Everything is in a row (`erasure`), so that any
+// process goes on with what a dead one has begun. Three causes: the athlete disconnects here, they withdraw their consent at the vendor, or
+// the data is older than its retention.
 import type { Clock } from '../kernel/clock.ts'
-import { DAY_MS } from '../kernel/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Database, Eraser, Queryable, Whose } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import { consentSql } from './consent-sql.ts'
 import { connectionSql as sql } from './connection-sql.ts'
 import type { Connections } from './connections.ts'
-import { dueIn, eraseAll } from './eraser.ts'
+import { dueIn, eraseSome } from './eraser.ts'
 
 type ErasureCause = 'disconnected' | 'deauthorised' | 'retention'
 
@@ -30,6 +32,26 @@ interface ErasureParts {
   readonly retentionDays: (vendor: VendorName) => number | undefined
 }
 
+/**
+ * Rows of a table that one step deletes. Others wait for a step at most: on the embedded store all of them, on a server those who settle a
+ * call of this athlete. With streams a row is up to a quarter of a megabyte.
+ */
+const STEP_ROWS = 250
+/** A step takes far less: after so long its process has died, or was stopped. */
+const LEFT_MS = MINUTE_MS
+
+interface ErasureRow {
+  readonly athlete_id: string
+  readonly vendor: VendorName
+  readonly cause: ErasureCause
+  readonly older_than: Date | null
+  readonly counts: Record<string, number>
+}
+
+type ReceiptRow = Omit<Receipt, 'deletedAt'> & { readonly deleted_at: Date }
+/** `ended`: no row is left. Without a receipt where somebody else wrote it, or nothing was deleted. */
+type Stepped = { readonly ended: false } | { readonly ended: true; readonly receipt?: Receipt }
+
 export class Erasure {
   readonly #parts: ErasureParts
 
@@ -37,11 +59,10 @@ export class Erasure {
     this.#parts = parts
   }
 
-  /** Undefined when there is no such connection. */
+  /** Undefined when there is no such connection. Who asks again meanwhile gets the same receipt. */
   async disconnect(athleteId: string, vendor: VendorName): Promise<Receipt | undefined> {
     const [connection] = await this.#parts.database.query<{ id: string }>(sql.idOf({ athleteId, vendor }))
-    if (connection === undefined) return undefined
-    await this.#parts.connections.revoke(connection.id, vendor, athleteId)
+    if (connection !== undefined) await this.#parts.connections.revoke(connection.id, vendor, athleteId)
     return await this.#erase({ athleteId, vendor }, 'disconnected')
   }
 
@@ -65,40 +86,100 @@ export class Erasure {
     return receipts
   }
 
-  async #retainOf(whose: Whose): Promise<Receipt | undefined> {
-    return await this.#parts.database.transaction(async tx => {
-      const counts = await eraseAll(this.#parts.erasers, tx, whose)
-      const isAny = Object.values(counts).some(count => count > 0)
-      return isAny ? await this.#receipt(tx, whose, 'retention', counts) : undefined
-    })
+  /** Goes on until nothing of it is left, if there is an erasure of everything. */
+  async finish(athleteId: string, vendor: VendorName): Promise<Receipt | undefined> {
+    const [row] = await this.#parts.database.query<{ id: string }>(sql.erasing({ athleteId, vendor }))
+    return row && (await this.#finish(row.id))
+  }
+
+  /** Goes on with those whose process has died. */
+  async resume(): Promise<void> {
+    const before = new Date(this.#parts.clock.now() - LEFT_MS)
+    const left = await this.#parts.database.query<{ id: string }>(sql.leftErasures({ before }))
+    for (const { id } of left) await this.#finish(id)
   }
 
   async receipts(athleteId: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<Receipt[]> {
-    type Row = Omit<Receipt, 'deletedAt'> & { deleted_at: Date }
-    const rows = await this.#parts.database.query<Row>(sql.listReceipts({ athleteId, after, limit }))
-    return rows.map(({ deleted_at: deletedAt, ...row }) => ({ ...row, deletedAt }))
+    return (await this.#parts.database.query<ReceiptRow>(sql.listReceipts({ athleteId, after, limit }))).map(receiptIn)
   }
 
-  async #erase(whose: Whose, cause: ErasureCause): Promise<Receipt | undefined> {
-    return await this.#parts.database.transaction(async tx => {
-      const removed = await tx.query(sql.remove({ athleteId: whose.athleteId, vendor: whose.vendor }))
-      // Of two disconnects at once, one deletes the row and writes the receipt.
-      if (removed.length === 0) return undefined
+  async #erase(whose: Whose & { readonly vendor: VendorName }, cause: ErasureCause): Promise<Receipt | undefined> {
+    const { athleteId, vendor } = whose
+    await this.#parts.database.transaction(async tx => {
+      await tx.query(sql.lockAthlete({ athleteId }))
+      const removed = await tx.query(sql.remove({ athleteId, vendor }))
+      if (removed.length === 0) return
       // A consent that waits for its answer must not connect what was just disconnected.
-      await tx.query(consentSql.endPendingsOf({ ...whose, now: this.#realTime() }))
-      const counts = await eraseAll(this.#parts.erasers, tx, whose)
-      return await this.#receipt(tx, whose, cause, { connection: removed.length, ...counts })
+      await tx.query(consentSql.endPendingsOf({ athleteId, vendor, now: this.#realTime() }))
+      await this.#begin(tx, whose, cause, { connection: removed.length })
     })
+    return await this.finish(athleteId, vendor)
   }
 
-  async #receipt(tx: Queryable, whose: Whose, cause: ErasureCause, counts: Record<string, number>): Promise<Receipt> {
-    const vendor = whose.vendor as VendorName
-    const receipt: Receipt = { id: this.#parts.newId(), vendor, cause, counts, deletedAt: new Date(this.#parts.clock.now()) }
-    await tx.query(sql.createReceipt({ ...receipt, athleteId: whose.athleteId, counts: JSON.stringify(counts) }))
+  /** What one step can delete goes in one transaction. An erasure that is under way deletes it all, so there is nothing to begin. */
+  async #retainOf(whose: Whose): Promise<Receipt | undefined> {
+    const first = await this.#parts.database.transaction(async tx => {
+      const id = await this.#begin(tx, whose, 'retention', {})
+      return id === undefined ? undefined : { id, stepped: await this.#stepIn(tx, id) }
+    })
+    if (first === undefined) return undefined
+    return first.stepped.ended ? first.stepped.receipt : await this.#finish(first.id)
+  }
+
+  async #begin(tx: Queryable, whose: Whose, cause: ErasureCause, counts: Record<string, number>): Promise<string | undefined> {
+    const { athleteId, vendor, before } = whose
+    const [id, now] = [this.#parts.newId(), this.#now()]
+    const query = sql.beginErasure({ id, athleteId, vendor, cause, before, counts: JSON.stringify(counts), now })
+    return (await tx.query<{ id: string }>(query))[0]?.id
+  }
+
+  async #finish(id: string): Promise<Receipt | undefined> {
+    for (;;) {
+      const stepped = await this.#parts.database.transaction(tx => this.#stepIn(tx, id))
+      if (stepped.ended) return stepped.receipt ?? (await this.#written(id))
+    }
+  }
+
+  async #stepIn(tx: Queryable, id: string): Promise<Stepped> {
+    const [row] = await tx.query<ErasureRow>(sql.lockErasure({ id }))
+    if (row === undefined) return { ended: true }
+    const whose = { athleteId: row.athlete_id, vendor: row.vendor, ...(row.older_than && { before: row.older_than }) }
+    const step = await eraseSome(this.#parts.erasers, tx, whose, STEP_ROWS)
+    const counts = summed(row.counts, step.counts)
+    if (step.hasMore) {
+      await tx.query(sql.saveErasure({ id, counts: JSON.stringify(counts), now: this.#now() }))
+      return { ended: false }
+    }
+    await tx.query(sql.endErasure({ id }))
+    const isAny = Object.values(counts).some(count => count > 0)
+    return isAny ? { ended: true, receipt: await this.#receipt(tx, id, row, counts) } : { ended: true }
+  }
+
+  async #receipt(tx: Queryable, id: string, row: ErasureRow, counts: Record<string, number>): Promise<Receipt> {
+    const { athlete_id: athleteId, vendor, cause } = row
+    const receipt: Receipt = { id, vendor, cause, counts, deletedAt: this.#now() }
+    await tx.query(sql.createReceipt({ ...receipt, athleteId, counts: JSON.stringify(counts) }))
     return receipt
   }
 
   #realTime(): Date {
     return new Date(this.#parts.clock.realAt(this.#parts.clock.now()))
   }
+
+  async #written(id: string): Promise<Receipt | undefined> {
+    const [row] = await this.#parts.database.query<ReceiptRow>(sql.readReceipt({ id }))
+    return row && receiptIn(row)
+  }
+
+  #now(): Date {
+    return new Date(this.#parts.clock.now())
+  }
+}
+
+const receiptIn = ({ deleted_at: deletedAt, ...row }: ReceiptRow): Receipt => ({ ...row, deletedAt })
+
+function summed(counts: Readonly<Record<string, number>>, more: Readonly<Record<string, number>>): Record<string, number> {
+  const sum: Record<string, number> = { ...counts }
+  for (const [table, count] of Object.entries(more)) sum[table] = (sum[table] ?? 0) + count
+  return sum
 }

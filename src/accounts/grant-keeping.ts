@@ -38,6 +38,8 @@ interface Keeping {
   readonly clock: Clock
   readonly newId: NewId
   readonly box: SecretBox
+  /** Resolves when an erasure of this athlete's data of this vendor is over. */
+  readonly erased: (athleteId: string, vendor: VendorName) => Promise<void>
 }
 
 type Kept =
@@ -52,6 +54,10 @@ export async function keepGrant(keeping: Keeping, granted: Granted, proof: Proof
   for (let id = (await idOf(keeping, granted)) ?? keeping.newId(); ;) {
     const written = await write(keeping, id, granted, proof)
     if (written === 'written') return { outcome: 'connected', connectionId: id }
+    if (written === 'erasing') {
+      await keeping.erased(granted.athleteId, granted.vendor)
+      continue
+    }
     if (written === 'overtaken' || written === 'erased') return { outcome: written }
     const found = await idOf(keeping, granted)
     const isSettled = found === undefined ? written === 'taken' : found === id
@@ -60,7 +66,8 @@ export async function keepGrant(keeping: Keeping, granted: Granted, proof: Proof
   }
 }
 
-type Written = 'written' | 'overtaken' | 'erased' | 'another row' | 'taken'
+/** `erasing`: what an ended connection brought is still being deleted. New data would be hidden and deleted with it. */
+type Written = 'written' | 'overtaken' | 'erased' | 'erasing' | 'another row' | 'taken'
 
 async function write({ box, clock, database }: Keeping, id: string, granted: Granted, proof: Proof): Promise<Written> {
   const { athleteId, vendor, vendorAthleteId, scopes, grant, grantedAt } = granted
@@ -69,6 +76,8 @@ async function write({ box, clock, database }: Keeping, id: string, granted: Gra
   const connect = connectionSql.connect({ id, athleteId, vendor, vendorAthleteId, scopes, ...tokens, now })
   try {
     return await database.transaction(async tx => {
+      await tx.query(connectionSql.lockAthlete({ athleteId }))
+      if ((await tx.query(connectionSql.erasing({ athleteId, vendor }))).length > 0) return 'erasing'
       if (!(await proof(tx))) return 'overtaken'
       if ((await tx.query(connect)).length === 0) throw new AnotherRow()
       await tx.query(consentSql.dropPendingOfAccount({ vendor, vendorAthleteId }))

@@ -1,19 +1,27 @@
 -- name: activity_photo
--- Runs before `activity`: the cascade would delete the photos too, but not count them.
-delete from activity_photo p
-using activity a
-where a.id = p.activity_id and a.athlete_id = $athleteId and a.provider = $vendor
-  and ($before::timestamptz is null or a.start_time < $before)
+-- Of the activities that `activity` deletes next: the cascade would delete the photos too, but not count them.
+delete from activity_photo
+where activity_id in (
+  select id from activity
+  where athlete_id = $athleteId and provider = $vendor and start_time < coalesce($before::timestamptz, 'infinity')
+  order by start_time, id limit $limit)
 returning 1 as erased;
 
 -- name: activity
+-- The oldest first, as the other blocks that go with an activity choose them.
 delete from activity
-where athlete_id = $athleteId and provider = $vendor and ($before::timestamptz is null or start_time < $before)
+where id in (
+  select id from activity
+  where athlete_id = $athleteId and provider = $vendor and start_time < coalesce($before::timestamptz, 'infinity')
+  order by start_time, id limit $limit)
 returning 1 as erased;
 
 -- name: checkin
 delete from checkin
-where athlete_id = $athleteId and provider = $vendor and ($before::timestamptz is null or created_at < $before)
+where id in (
+  select id from checkin
+  where athlete_id = $athleteId and provider = $vendor and created_at < coalesce($before::timestamptz, 'infinity')
+  order by created_at, id limit $limit)
 returning 1 as erased;
 
 -- name: activity_due

@@ -10,6 +10,7 @@ where a.athlete_id = $athleteId and activity_is_shown(a)
   and ($sport::text is null or a.sport = $sport)
   and a.start_time >= coalesce($from::timestamptz, '-infinity') and a.start_time < coalesce($to::timestamptz, 'infinity')
   and ($streams::text is null or a.stream_fetch_status = $streams)
+  and not exists (select from erasure e where e.athlete_id = a.athlete_id and e.vendor = a.provider and e.older_than is null)
 order by a.start_time desc, a.id desc
 limit $limit;
 
@@ -18,7 +19,8 @@ select a.id, a.provider as vendor, a.external_activity_id as "externalId", a.nam
   a.elapsed_seconds as "elapsedSeconds", a.moving_seconds as "movingSeconds", a.distance_meters as "distanceMeters", a.manual,
   a.detailed_at is not null as detailed, a.stream_fetch_status as streams, a.description, coalesce(a.laps, '[]') as laps
 from activity a
-where a.athlete_id = $athleteId and a.id = $id;
+where a.athlete_id = $athleteId and a.id = $id
+  and not exists (select from erasure e where e.athlete_id = a.athlete_id and e.vendor = a.provider and e.older_than is null);
 
 -- name: photos
 select unique_id as id, caption, urls, taken_at as "takenAt", location
@@ -39,17 +41,19 @@ from activity
 where athlete_id = $athleteId and provider = $vendor and activity_is_shown(activity);
 
 -- name: lastZone
-select timezone
-from activity
-where athlete_id = $athleteId and timezone is not null
+select a.timezone
+from activity a
+where a.athlete_id = $athleteId and a.timezone is not null
+  and not exists (select from erasure e where e.athlete_id = a.athlete_id and e.vendor = a.provider and e.older_than is null)
 order by start_time desc
 limit 1;
 
 -- name: listCheckins
 select id, provider as vendor, external_id as "externalId", created_at as at, venue, shout,
   timezone_offset_minutes as "timezoneOffsetMinutes"
-from checkin
+from checkin c
 where athlete_id = $athleteId
+  and not exists (select from erasure e where e.athlete_id = c.athlete_id and e.vendor = c.provider and e.older_than is null)
   and (created_at, id) < (coalesce($at::timestamptz, 'infinity'), coalesce($id::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
 order by created_at desc, id desc
 limit $limit;

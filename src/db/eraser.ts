@@ -11,21 +11,28 @@ export interface Whose {
   readonly before?: Date
 }
 
+export interface ErasedStep {
+  /** Deleted rows by table; not of our own book-keeping. */
+  readonly counts: Readonly<Record<string, number>>
+  /** Some table reached the limit. */
+  readonly hasMore: boolean
+}
+
 export interface Eraser {
   readonly tables: readonly string[]
-  /** Deletes inside the caller's transaction, so that all rooms delete together. Gives the number of deleted rows by table. */
-  erase(tx: Queryable, whose: Whose): Promise<Readonly<Record<string, number>>>
+  /** Deletes at most so many rows of each table, in the caller's transaction, which so stays short: others go on after each step. */
+  erase(tx: Queryable, whose: Whose, limit: number): Promise<ErasedStep>
   /** The athletes of whom there is something of this vendor that began before. Costs what is due, not what is kept. */
   due(database: Queryable, what: { readonly vendor: string; readonly before: Date }): Promise<readonly string[]>
 }
 
 /**
- * `counted`: what the vendor delivered; the block returns a row for each deleted one, and the receipt says how many.
+ * `counted`: what the vendor delivered; the receipt says how many. Every block returns a row for each deleted one.
  * `uncounted`: our own book-keeping. If it were counted, retention would write a receipt every night for data that nobody had.
  */
 export type EraserTables = Readonly<Record<string, 'counted' | 'uncounted'>>
 
-const WHOSE = ['athleteId', 'vendor', 'before'] as const
+const WHOSE = ['athleteId', 'vendor', 'before', 'limit'] as const
 const DUE = ['vendor', 'before'] as const
 
 /**
@@ -49,13 +56,15 @@ export function loadEraser<const T extends EraserTables>(
         found.push(...(await database.query<{ athlete_id: string }>(search(what))).map(row => row.athlete_id))
       return found
     },
-    erase: async (tx, { athleteId, vendor, before }) => {
+    erase: async (tx, { athleteId, vendor, before }, limit) => {
       const counts: Record<string, number> = {}
+      let hasMore = false
       for (const [table, block] of erasing) {
-        const erased = await tx.query(block({ athleteId, vendor, before }))
+        const erased = await tx.query(block({ athleteId, vendor, before, limit }))
         if (tables[table] === 'counted') counts[table] = erased.length
+        hasMore ||= erased.length >= limit
       }
-      return counts
+      return { counts, hasMore }
     },
   }
 }

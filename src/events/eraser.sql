@@ -3,11 +3,15 @@
 -- `.deleted` event stays: it tells consumers to delete their copy. An event is as old as its activity or night. The athlete of a night is
 -- inside its payload.
 delete from outbox
-where outbox_athlete(payload) = $athleteId::text and outbox_vendor(payload) = $vendor
+where id in (
+  select id from outbox
+  where outbox_athlete(payload) = $athleteId::text and outbox_vendor(payload) = $vendor
   and ($before::timestamptz is null
     or coalesce((payload ->> 'start')::timestamptz, (payload #>> '{payload,date}')::date::timestamp at time zone 'UTC', created_at)
       < $before)
-  and (published_at is not null or subject not like '%.deleted');
+  and (published_at is not null or subject not like '%.deleted')
+  limit $limit)
+returning 1 as erased;
 
 -- name: outbox_due
 -- Those that name no activity's or night's time are deletions: the unpublished ones stay.

@@ -257,6 +257,7 @@ export class Imports {
     const run = {
       database,
       clock,
+      hold: (tx: Queryable) => connections.hold(tx, athleteId, job.vendor),
       store: this.#store,
       facts: open.facts,
       call: <T>(request: VendorRequest<T>, options: CallOptions) => connections.call(connection.id, request, options),

@@ -33,10 +33,15 @@ order by id desc
 limit 1
 
 -- name: list
-select * from import_jobs where athlete_id = $athleteId and ($after::uuid is null or id < $after) order by id desc limit $limit
+select * from import_jobs j
+where athlete_id = $athleteId and ($after::uuid is null or id < $after)
+  and not exists (select from erasure e where e.athlete_id = j.athlete_id and e.vendor = j.vendor and e.older_than is null)
+order by id desc
+limit $limit
 
 -- name: read
-select * from import_jobs where id = $id and athlete_id = $athleteId
+select * from import_jobs j where id = $id and athlete_id = $athleteId
+  and not exists (select from erasure e where e.athlete_id = j.athlete_id and e.vendor = j.vendor and e.older_than is null)
 
 -- name: current
 -- The import of a history that is at work, or next: the earliest live one.
@@ -157,7 +162,8 @@ on conflict (vendor, type) do update set next_at = greatest(s.next_at, $now) + $
 delete from import_jobs where finished_at < $before and next_full_at is null
 
 -- name: underWay
-select id from import_jobs where athlete_id = $athleteId and import_is_live(status)
+select id from import_jobs j where athlete_id = $athleteId and import_is_live(status)
+  and not exists (select from erasure e where e.athlete_id = j.athlete_id and e.vendor = j.vendor and e.older_than is null)
 
 -- name: byStatus
 select status, count(*) as count from import_jobs group by status

@@ -72,12 +72,13 @@ export class DetailRefresh {
   }
 
   async #refresh(athleteId: string, activityId: string): Promise<void> {
-    const { activities, database } = this.#parts
+    const { activities, connections, database } = this.#parts
     const externalId = await this.#claim(athleteId, activityId)
     if (externalId === undefined) return
     const outcome = await this.#fetch(athleteId, externalId)
     if (outcome?.outcome === 'ok') {
       await database.transaction(async tx => {
+        if (!(await connections.hold(tx, athleteId, VENDOR))) return
         await activities.storeDetails(tx, athleteId, VENDOR, [outcome.value])
       })
     } else await activities.owed.postponeRefresh(activityId, this.#at(againAfter(outcome)))

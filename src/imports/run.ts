@@ -3,7 +3,7 @@
 // ends, or goes on while nobody else waits; also when the next call is of another class, and with a pause, a failure or the completed import.
 import type { AuthorisedOutcome } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/calls.ts'
-import type { Database } from '../db/db.ts'
+import type { Database, Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { PacelineError } from '../kernel/errors.ts'
@@ -22,6 +22,8 @@ export interface RunParts {
   /** The authorised call over this athlete's connection. */
   readonly call: <T>(request: VendorRequest<T>, options: CallOptions) => Promise<AuthorisedOutcome<T>>
   readonly claim: Claim
+  /** False when the connection has ended: then nothing is stored. */
+  readonly hold: (tx: Queryable) => Promise<boolean>
   /** What an answer said about the vendor itself. */
   readonly heard: (outcome: AuthorisedOutcome<unknown>) => Promise<void>
   readonly since: number | undefined
@@ -127,9 +129,10 @@ export class Run<C extends BaseCursor, R, W> {
 
   /** Rows and cursor together, or neither. Also renews the lane. */
   async #commit(change: Change<C, W>, state: State<C, R>): Promise<Stored> {
-    const { database, store, clock, claim } = this.#parts
+    const { database, store, clock, claim, hold } = this.#parts
     const problems = withNew(this.#problems, change.problems ?? [])
     const { cursor, total, stored } = await database.transaction(async tx => {
+      if (!(await hold(tx))) throw new LaneLost()
       const written =
         change.write === undefined ? {} : await this.#importer.store(tx, change.write, { ...state, cursor: change.cursor })
       const next = {

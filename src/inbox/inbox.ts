@@ -13,7 +13,7 @@ import type { Delivery, GarminSummary, OpenVendor, VendorName, WebhookEvent } fr
 interface InboxParts {
   readonly database: Database
   readonly clock: Clock
-  readonly connections: Pick<Connections, 'heard'>
+  readonly connections: Pick<Connections, 'heard' | 'hold'>
   readonly erasure: Pick<Erasure, 'deauthorised'>
   readonly imports: Pick<Imports, 'pushed'>
   readonly streams: Pick<Streams, 'storeGarminDetails'>
@@ -70,6 +70,7 @@ export class Inbox {
     const summaries = events.flatMap((event): GarminSummary[] => (event.kind === 'delivered' ? [event] : []))
     if (athleteId === undefined || summaries.length === 0) return
     await database.transaction(async tx => {
+      if (!(await connections.hold(tx, athleteId, name))) return
       await imports.pushed(athleteId, summaries, tx)
       for (const { dataKind, summary } of summaries)
         if (dataKind === 'activity-details') await streams.storeGarminDetails(athleteId, summary, tx)

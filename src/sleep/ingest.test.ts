@@ -34,7 +34,7 @@ describe('what the ingest hands on', () => {
     await database.transaction(tx => ingest.receive(tx, ATHLETE, nights))
   const erase = async (before?: Date): Promise<void> => {
     const whose = { athleteId: ATHLETE, vendor: 'whoop', ...(before && { before }) }
-    await database.transaction(tx => sleepEraser.erase(tx, whose))
+    await database.transaction(tx => sleepEraser.erase(tx, whose, 1_000))
   }
   const durations = async (): Promise<number[]> => {
     const rows = await database.query<{ minutes: number }>(

@@ -4,7 +4,8 @@ from activity a
 left join activity_stream s on s.activity_id = a.id and a.stream_fetch_status = 'success'
 left join activity_shape h on h.activity_id = a.id and h.version = $version and h.fetched_at = s.fetched_at
   and h.sport = a.sport
-where a.id = $id;
+where a.id = $id
+  and not exists (select from erasure e where e.athlete_id = a.athlete_id and e.vendor = a.provider and e.older_than is null);
 
 -- name: channels
 -- Not those that a reset left.

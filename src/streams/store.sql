@@ -143,20 +143,23 @@ where athlete_id = $athleteId and provider = $vendor and external_activity_id = 
   and stream_fetch_status = 'pending';
 
 -- name: underWay
-select id from activity where athlete_id = $athleteId and stream_fetch_status = 'fetching';
+select id from activity a where athlete_id = $athleteId and stream_fetch_status = 'fetching'
+  and not exists (select from erasure e where e.athlete_id = a.athlete_id and e.vendor = a.provider and e.older_than is null);
 
 -- name: state
 select id, athlete_id as "athleteId", provider, external_activity_id as "externalId", manual, stream_fetch_status as status,
   stream_fetch_error as error, stream_fetch_retry_count as "retryCount", stream_fetch_attempted_at as "attemptedAt",
   stream_fetch_deferred_until as "deferredUntil"
-from activity
-where id = $id;
+from activity a
+where id = $id
+  and not exists (select from erasure e where e.athlete_id = a.athlete_id and e.vendor = a.provider and e.older_than is null);
 
 -- name: fetchedAt
 select s.fetched_at as "fetchedAt"
 from activity a
 join activity_stream s on s.activity_id = a.id
-where a.id = $id and a.athlete_id = $athleteId and a.stream_fetch_status = 'success';
+where a.id = $id and a.athlete_id = $athleteId and a.stream_fetch_status = 'success'
+  and not exists (select from erasure e where e.athlete_id = a.athlete_id and e.vendor = a.provider and e.older_than is null);
 
 -- name: stored
 -- As text, because it is sent as it is: parsing a quarter of a megabyte and writing it again would be most of the work.

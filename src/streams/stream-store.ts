@@ -1,5 +1,6 @@
 // Streams as rows. Each verb is a move of the lifecycle; every write of a worker carries its epoch, and a worker whose claim is gone
 // changes nothing.
+import type { Connections } from '../accounts/accounts.ts'
 import { loadQueries, type Database, type Query, type Queryable } from '../db/db.ts'
 import type { Outbox } from '../events/events.ts'
 import type { NewId } from '../kernel/ids.ts'
@@ -104,6 +105,7 @@ interface StreamStoreParts {
   readonly database: Database
   readonly newId: NewId
   readonly outbox: Outbox
+  readonly connections: Pick<Connections, 'hold'>
 }
 
 type Held = Pick<ClaimedStream, 'id' | 'epoch' | 'athleteId' | 'externalId' | 'provider' | 'start'>
@@ -120,9 +122,13 @@ export class StreamStore {
     return (await this.#parts.database.query<FetchClaim>(sql.claim({ id, ...dueAt(now) })))[0]
   }
 
-  /** False when the claim was lost: then nothing is stored. */
+  /** False when the claim was lost or the connection has ended: then nothing is stored. */
   async succeed(claim: Held, channels: WholeChannels, now: number): Promise<boolean> {
-    return await this.#parts.database.transaction(tx => this.succeedIn(tx, claim, channels, now))
+    const { connections, database } = this.#parts
+    return await database.transaction(async tx => {
+      const isConnected = await connections.hold(tx, claim.athleteId, claim.provider)
+      return isConnected && (await this.succeedIn(tx, claim, channels, now))
+    })
   }
 
   /** Streams, state and event together, in the caller's transaction. */

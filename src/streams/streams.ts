@@ -34,7 +34,7 @@ export interface StreamsParts {
   readonly clock: Clock
   readonly newId: NewId
   readonly bell: Bell
-  readonly connections: Pick<Connections, 'find' | 'call'>
+  readonly connections: Pick<Connections, 'find' | 'call' | 'hold'>
   readonly quota: Pick<Quota, 'paceMs' | 'vendorState' | 'refusals'>
   readonly work: Pick<Work, 'offer' | 'remind' | 'heard' | 'isInactive' | 'pace' | 'gate'>
   readonly vendor: (name: VendorName) => OpenVendor | undefined

@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { Erasure, SecretBox, type Accounts, type Connections, type Consent } from '../../src/accounts/accounts.ts'
 import type { CallOptions, Fetch } from '../../src/calls/calls.ts'
-import { migrate, type Database, type Eraser } from '../../src/db/db.ts'
+import { migrate, type Database } from '../../src/db/db.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
 import { Slots } from '../../src/kernel/slots.ts'
@@ -14,6 +14,7 @@ import { consent, type Decision } from '../consent.ts'
 import { HOUR_MS } from '../durations.ts'
 import { roomsOn, SECRETS, simulatedVendor, SIMULATOR_URL } from '../rooms.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
+import { lapEraser } from './lap-eraser.ts'
 import { planOf } from './lifecycle.contract.ts'
 
 const live: CallOptions = { callClass: 'live' }
@@ -74,24 +75,6 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       const outcome = await connect(connections, vendor)
       assert.equal(outcome.outcome, 'connected')
       return outcome.outcome === 'connected' ? outcome.connectionId : ''
-    }
-    const lapEraser: Eraser = {
-      tables: ['lap'],
-      erase: async (tx, { athleteId: whose, vendor, before: cutoff = null }) => ({
-        lap: (
-          await tx.query(
-            'delete from lap where athlete_id = $1 and vendor = $2 and ($3::timestamptz is null or at < $3) returning 1',
-            [whose, vendor, cutoff],
-          )
-        ).length,
-      }),
-      due: async (queryable, { vendor, before: cutoff }) =>
-        (
-          await queryable.query<{ id: string }>('select distinct athlete_id as id from lap where vendor = $1 and at < $2', [
-            vendor,
-            cutoff,
-          ])
-        ).map(row => row.id),
     }
     const erasureOf = (connections: Connections, days?: number): Erasure =>
       new Erasure({ database, clock, newId, connections, erasers: [lapEraser], retentionDays: () => days })
@@ -343,6 +326,19 @@ export function connectionsContract(name: string, open: () => Promise<Database>)
       const later = `select from unnest(array['strava', 'oura']) v
         cross join lateral (select id from connection where ${vendor} order by look_at limit 9) l`
       assert.match(await planOf(database, later), /connection_later_look/)
+    })
+
+    test('a consent while an erasure runs waits for its end: the old goes, the new stays', async () => {
+      const connections = process()
+      await database.query(
+        `insert into erasure (id, athlete_id, vendor, cause, counts, stepped_at)
+         values (gen_random_uuid(), $1, 'strava', 'disconnected', '{"connection": 1}', now())`,
+        [athleteId],
+      )
+      await connected(connections, 'strava')
+      assert.equal((await erasureOf(connections).receipts(athleteId, { limit: 9 })).length, 1)
+      assert.deepEqual(await database.query('select count(*) from erasure'), [{ count: 0 }])
+      assert.equal((await connections.list(athleteId)).length, 1)
     })
 
     test('what is older than it may be kept goes, with a receipt; what is younger stays', async () => {

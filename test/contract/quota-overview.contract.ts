@@ -282,8 +282,8 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       assert.deepEqual(await database.query('select count(*) from quota_window'), [{ count: 5 }])
     })
 
-    const erase = async (whose: Parameters<typeof quotaEraser.erase>[1]): Promise<Record<string, number>> =>
-      await database.transaction(tx => quotaEraser.erase(tx, whose))
+    const erase = async (whose: Parameters<typeof quotaEraser.erase>[1]): Promise<Readonly<Record<string, number>>> =>
+      (await database.transaction(tx => quotaEraser.erase(tx, whose, 1_000))).counts
     const linked = async (): Promise<string[]> =>
       (
         await database.query<{ line: string }>(

@@ -34,7 +34,11 @@ export function streamsClaimContract(name: string, open: () => Promise<Database>
       await the.run(async () => {
         const { id } = await listed(the, process)
         const parts = { database: the.database, newId: () => id }
-        const store = new StreamStore({ ...parts, outbox: new Outbox({ ...parts, clock: the.clock }) })
+        const store = new StreamStore({
+          ...parts,
+          connections: { hold: () => Promise.resolve(true) },
+          outbox: new Outbox({ ...parts, clock: the.clock }),
+        })
         const now = the.clock.now()
         const becomes = async (moved: Promise<boolean>): Promise<void> => assert(await moved)
         for (const [failures, backoffMs] of [

@@ -4,6 +4,7 @@ import { SystemClock } from '../../src/kernel/clock.ts'
 import { consentWatchContract } from '../contract/consent-watch.contract.ts'
 import { consentsContract } from '../contract/consents.contract.ts'
 import { connectionsContract } from '../contract/connections.contract.ts'
+import { erasureContract } from '../contract/erasure.contract.ts'
 import { retentionContract } from '../contract/retention.contract.ts'
 import { freshDatabase } from './fresh-database.ts'
 
@@ -15,3 +16,4 @@ connectionsContract('postgres', open)
 consentsContract('postgres', open)
 consentWatchContract('postgres', open)
 retentionContract('postgres', open)
+erasureContract('postgres', open)

@@ -1,0 +1,4 @@
+import { openMigrated } from '../stores.ts'
+import { erasureContract } from './erasure.contract.ts'
+
+erasureContract('pglite', openMigrated)
