@@ -23,10 +23,13 @@ const OLD_IDS: Readonly<Record<string, string>> = {
 
 type Cursor = Readonly<Record<string, unknown>>
 
-/** Connecting writes columns that a later migration brings: they are there while it does. */
+/** Connecting uses columns and tables that later migrations bring: they are there while it does. */
 async function connectOld(the: ImportWorld, process: Process): Promise<void> {
   await the.database.script('alter table connection add look_at timestamptz, add look_tries smallint default 0')
+  for (const { name, text } of migrationsIn())
+    if (['confirmed-consents', 'erasure'].includes(name)) await the.database.script(text)
   await the.connect(process)
+  await the.database.script('drop table pending_consent, consent_turn, erasure')
   await the.database.script('alter table connection drop look_at, drop look_tries')
 }
 
