@@ -165,10 +165,12 @@ export class Imports {
     if (connection.status !== 'active') return { outcome: 'needs_reauth' }
     const wanted = await this.#wanted(athleteId, connection, wish)
     const job = await database.transaction(async tx => {
+      if (!(await connections.hold(tx, athleteId, vendor))) return 'not_connected'
       const created = await this.#store.create(tx, newId(), wanted, clock.now())
       if (created !== undefined) await work.offer(vendor, 'live', [athleteId], { tx })
       return created
     })
+    if (job === 'not_connected') return { outcome: job }
     if (job !== undefined) {
       tellMove(job, 'queued')
       return { outcome: 'new', job }

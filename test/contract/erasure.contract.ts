@@ -137,6 +137,18 @@ export function erasureContract(name: string, open: () => Promise<Database>): vo
       assert.equal((await erasure.receipts(athleteId, { limit: 9 })).length, 1)
     })
 
+    test('an import that is asked for beside a disconnect is not begun after it', async () => {
+      const { database, athleteId, erasure } = await world()
+      await database.query("update connection set status = 'active'")
+      const transaction: Database['transaction'] = async (work, options) => {
+        await erasure.deauthorised('strava', '1')
+        return await database.transaction(work, options)
+      }
+      const { imports } = roomsOn({ database: { ...watched(database, () => Promise.resolve()), transaction }, clock })
+      assert.deepEqual(await imports.start(athleteId, 'strava', { type: 'full' }), { outcome: 'not_connected' })
+      assert.deepEqual(await database.query('select 1 from import_jobs union all select 1 from work_lane'), [])
+    })
+
     test('who holds the connection is waited for; afterwards nobody holds it, and nothing is stored', async () => {
       const { database, athleteId, connections, erasure } = await world()
       const held = await database.transaction(tx => connections.hold(tx, athleteId, 'strava'))
