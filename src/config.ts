@@ -122,11 +122,12 @@ function arrange(values: Values, given: readonly SettingName[]) {
     ...workConfig(values),
     sleep: { priority: values.PACELINE_SLEEP_PRIORITY },
     notify: { url: values.PACELINE_NOTIFY_URL, secret: values.PACELINE_NOTIFY_SECRET },
-    normalizeSleep: {
+    normaliseSleep: {
       durable: values.NORMALIZE_SLEEP_DURABLE,
       maxDeliver: values.NORMALIZE_SLEEP_MAX_DELIVER,
       ackWaitMs: values.NORMALIZE_SLEEP_ACK_WAIT_MS,
     },
+    deadLetterDays: values.PACELINE_DEAD_LETTER_DAYS,
     stremio: stremioConfig(values),
     /** Which variables were given; doctor explains them. */
     given,

@@ -1,11 +1,12 @@
 // The composition root: which adapters are in use, what each room gets, and the order in which everything starts and stops. It decides
 // nothing else.
 import { openSecrets, type Accounts, type Connections, type Secrets } from './accounts/accounts.ts'
-import { RowBell, cron, type Bell } from './bell/bell.ts'
+import { RowBell, type Bell } from './bell/bell.ts'
 import { callSlots } from './calls/calls.ts'
 import type { Config } from './config.ts'
 import { followTime, migrate, timeFollower, type Database, type FolderLock } from './db/db.ts'
 import { diagnose } from './doctor.ts'
+import type { Consumer } from './events/events.ts'
 import { buildApp, buildHealthApp, holdPort, httpServer } from './http/http.ts'
 import type { App, HealthParts, HeldPort, Part } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
@@ -13,12 +14,24 @@ import { folderClock } from './kernel/folder-clock.ts'
 import type { Imports } from './imports/imports.ts'
 import { idMaker, type NewId } from './kernel/ids.ts'
 import { secure, type Random } from './kernel/random.ts'
-import { service, serviceGroup, type Service } from './kernel/service.ts'
+import { serviceGroup, type Service } from './kernel/service.ts'
 import type { Role } from './roles.ts'
 import { roomsOf, type Rooms, type RoomSettings } from './rooms.ts'
-import { databasePart, hasStore, lockStore, openDatabase, openServers, vendorParts, workerPart } from './servers.ts'
+import { scheduled } from './schedules.ts'
+import {
+  consumerParts,
+  databasePart,
+  hasStore,
+  lockStore,
+  openBus,
+  openDatabase,
+  openServers,
+  relayPart,
+  vendorParts,
+  workerPart,
+} from './servers.ts'
 import { openVendor, vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
-import { openSimulator, VENDORS as SIMULATED_VENDORS } from './simulator/simulator.ts'
+import { openSimulator, VENDORS as SIMULATED_VENDORS, type Simulator } from './simulator/simulator.ts'
 import type { Streams } from './streams/streams.ts'
 import { listen, openMetrics, openTraces, type Log, type Metrics } from './telemetry/telemetry.ts'
 
@@ -65,20 +78,16 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { system, clock, database, metrics, secrets } = foundation
   const servers = await openServers(config, system)
   opening.defer(() => servers.close())
-
-  const simulator = demo ? openSimulator({ clock, living: true, publicUrl: `${config.publicUrl}${SIMULATED}` }) : undefined
+  const simulator = demo ? simulatorAt(config.publicUrl, clock) : undefined
   opening.defer(() => simulator?.close())
   const vendor = simulator ? simulatedVendors(() => publicUrl()) : vendorsOf(config)
   const vendors = (): VendorName[] => vendorNames.filter(name => (simulator ? isSimulated(name) : vendor(name) !== undefined))
   const bell = new RowBell(database, clock)
-  const outside = { bell, vendor, redis: servers.redis, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
-  const rooms = roomsOf({ ...foundation, ...outside, ...configured(foundation, config) })
-  measure(metrics, rooms, vendors)
-  const gates = (): ReturnType<Rooms['work']['closed']> => rooms.work.closed()
-
-  const worker = workerPart(rooms.work, roles.length > 0 ? bell : undefined)
-  const parts = [databasePart(database), ...servers.parts, worker, ...vendorParts(vendors(), gates)]
-  const answers = healthParts(foundation, options, parts)
+  const bus = opening.adopt(openBus(config, { nats: servers.nats, database, clock: system }), made => made.close())
+  const reached = { vendor, redis: servers.redis, fetch: simulator?.fetch ?? fetch, publicUrl: () => publicUrl() }
+  const rooms = roomsOf({ ...foundation, ...reached, bell, bus, ...configured(foundation, config) })
+  measure(metrics, rooms, { vendors, consumers: consumersOf(rooms, roles), clock })
+  const answers = healthParts(foundation, options, partsOf({ ...rooms, ...options, servers, database, clock, vendors, bell }))
   const app = await buildApp({
     ...rooms,
     ...answers,
@@ -87,7 +96,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     secure: config.publicUrl.startsWith('https:'),
     simulated: simulator,
     publicUrl: () => publicUrl(),
-    doctor: () => diagnose(config, { folder, database, redis: servers.redis, nats: servers.nats, gates }),
+    doctor: () => diagnose(config, { ...servers, folder, database, gates: () => rooms.work.closed() }),
   })
   const http = httpServer(app, taken.http)
   const health = taken.health && httpServer(buildHealthApp(answers), taken.health, 'health')
@@ -98,7 +107,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     timeFollower(system, database),
     ...workers(rooms, roles),
     bell.service,
-    ...(roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []),
+    ...passing(rooms, roles),
+    ...(roles.includes('scheduler') ? scheduled({ ...rooms, bell, bus, clock, database }) : []),
     ...(roles.includes('api') ? [http.service] : []),
   ])
   const opened = opening.move()
@@ -167,6 +177,33 @@ async function takeAtOnce(opening: AsyncDisposableStack, { config, folder, roles
 const workers = ({ imports, streams, worker }: Rooms, roles: readonly Role[]): Service[] =>
   roles.includes('worker') ? [imports.refreshing, streams.work(), worker] : [imports.refreshing, streams.service]
 
+const consumersOf = ({ normaliser, deadLetters }: Rooms, roles: readonly Role[]): Consumer[] =>
+  roles.includes('normalize') ? [normaliser, deadLetters.consumer] : []
+
+/** Events are passed on: those of the outbox to the bus, those of the bus to whoever consumes. */
+const passing = (rooms: Rooms, roles: readonly Role[]): Service[] => [
+  ...consumersOf(rooms, roles).map(consumer => consumer.service),
+  ...(roles.includes('worker') ? [rooms.relay.service] : []),
+]
+
+interface PartsFor extends Rooms, Pick<EngineOptions, 'roles'> {
+  readonly database: Database
+  readonly clock: Clock
+  readonly servers: { readonly parts: readonly Part[] }
+  readonly vendors: () => VendorName[]
+  readonly bell: Bell
+}
+
+/** What /readyz asks. */
+const partsOf = ({ database, clock, servers, vendors, bell, roles, ...rooms }: PartsFor): Part[] => [
+  databasePart(database),
+  ...servers.parts,
+  workerPart(rooms.work, roles.length > 0 ? bell : undefined),
+  relayPart(rooms.relay, clock),
+  ...consumerParts(consumersOf(rooms, roles)),
+  ...vendorParts(vendors(), () => rooms.work.closed()),
+]
+
 /** What every room needs. */
 interface Foundation {
   readonly system: SystemClock
@@ -221,13 +258,14 @@ function tellingStart(
 function configured({ system, clock, database }: Foundation, config: Config) {
   return {
     slots: callSlots(config.streams.concurrency),
+    realClock: system,
     serverTime: clock === system,
     isAlone: database.kind === 'pglite',
     settings: settingsOf(config),
   }
 }
 
-function settingsOf({ vendors, quota, streams, pollMinutes }: Config): RoomSettings {
+function settingsOf({ vendors, quota, streams, pollMinutes, normaliseSleep, sleep, deadLetterDays }: Config): RoomSettings {
   const { readLimit, overallLimit } = vendors.strava
   return {
     quota: { ...quota, limits: { strava: { ...bothWindows('read', readLimit), ...bothWindows('overall', overallLimit) } } },
@@ -236,6 +274,9 @@ function settingsOf({ vendors, quota, streams, pollMinutes }: Config): RoomSetti
     settleMs: streams.settleMs,
     order: quota.backfillOrder,
     retentionDays: name => vendors[name].retentionDays,
+    normaliseSleep,
+    sleepPriority: sleep.priority,
+    deadLetterDays,
   }
 }
 
@@ -244,15 +285,28 @@ const bothWindows = (pool: string, { short, day }: { short: number; day: number 
   [`${pool}:day`]: day,
 })
 
-function measure(metrics: Metrics, { imports, streams, quota, work }: Rooms, vendors: () => VendorName[]): void {
+interface Measured {
+  readonly vendors: () => VendorName[]
+  /** Each process speaks of its own. */
+  readonly consumers: readonly Consumer[]
+  readonly clock: Clock
+}
+
+function measure(metrics: Metrics, rooms: Rooms, { vendors, consumers, clock }: Measured): void {
+  const { imports, streams, quota, work, relay } = rooms
   metrics.collect('quota', () => quota.gauges(vendors()))
   metrics.collect('streams', () => streams.gauges())
   metrics.collect('imports', () => imports.gauges())
   metrics.collect('work', () => work.gauges())
+  metrics.collect('relay', () => relay.gauges(clock))
+  for (const consumer of consumers) metrics.collect(consumer.durable, () => consumer.gauges())
 }
 
 /** The path under which the demo's vendors answer on this server's port. */
 const SIMULATED = '/_sim'
+
+const simulatorAt = (publicUrl: string, clock: Clock): Simulator =>
+  openSimulator({ clock, living: true, publicUrl: `${publicUrl}${SIMULATED}` })
 
 const isSimulated = (name: string): boolean => SIMULATED_VENDORS.some(simulated => simulated === name)
 
@@ -279,52 +333,4 @@ function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
-}
-
-interface Scheduled extends Rooms {
-  readonly bell: Bell
-  readonly clock: Clock
-  readonly database: Database
-}
-
-function scheduled({ bell, clock, accounts, connections, erasure, imports, streams, quota, database }: Scheduled): Service[] {
-  const work: Record<string, { expression: string; work: () => Promise<void> }> = {
-    'accounts-prune': {
-      expression: '40 3 * * *',
-      work: async () => {
-        await accounts.prune()
-        await connections.consents.prune()
-      },
-    },
-    // Within minutes: what nobody confirmed is somebody's access, and perhaps not the athlete's.
-    'consents-expire': { expression: '* * * * *', work: () => connections.consents.expire() },
-    'quota-prune': { expression: '45 3 * * *', work: () => quota.prune() },
-    retention: {
-      expression: '50 3 * * *',
-      work: async () => {
-        for (const name of vendorNames) await erasure.retain(name)
-      },
-    },
-    'erasure-resume': { expression: '* * * * *', work: () => erasure.resume() },
-    // PGlite has no autovacuum.
-    ...(database.kind === 'pglite' && { 'store-vacuum': { expression: '20 3 * * *', work: () => vacuum(database) } }),
-  }
-  const starts = [
-    ...Object.entries(work).map(([name, schedule]) => cron(bell, clock, name, schedule)),
-    ...imports.schedules(),
-    ...streams.schedules(),
-  ]
-  return [
-    service('schedules', {
-      open: async () => {
-        for (const start of starts) await start()
-      },
-      shut: () => undefined,
-    }),
-    imports.watching,
-  ]
-}
-
-async function vacuum(database: Database): Promise<void> {
-  await database.query('vacuum analyze')
 }

@@ -5,7 +5,7 @@ import { Accounts, Connections, Erasure, SecretBox, type Secrets } from './accou
 import type { Bell } from './bell/bell.ts'
 import { Calls, type CallSlots, type Fetch } from './calls/calls.ts'
 import type { Database, Eraser } from './db/db.ts'
-import { outboxEraser } from './events/events.ts'
+import { DeadLetters, eventsEraser, Relay, type Bus, type Consumer } from './events/events.ts'
 import type { Clock } from './kernel/clock.ts'
 import { Imports, importsEraser } from './imports/imports.ts'
 import { Inbox } from './inbox/inbox.ts'
@@ -14,7 +14,7 @@ import type { Random } from './kernel/random.ts'
 import type { Service } from './kernel/service.ts'
 import { Quota, quotaEraser, type PermitSource, type QuotaParts, type QuotaSettings } from './quota/quota.ts'
 import type { Redis } from './redis/redis.ts'
-import { SleepIngest, sleepEraser } from './sleep/sleep.ts'
+import { IngestRequests, normaliser, SleepIngest, sleepEraser, SleepStore, type NormaliserSettings } from './sleep/sleep.ts'
 import { Streams, streamsEraser, type StreamsParts } from './streams/streams.ts'
 import { vendorNames, type OpenVendor, type VendorName } from './vendors/vendors.ts'
 import { Work, workEraser } from './work/work.ts'
@@ -28,7 +28,7 @@ export const erasers: readonly Eraser[] = [
   streamsEraser,
   activitiesEraser,
   sleepEraser,
-  outboxEraser,
+  eventsEraser,
   workEraser,
   quotaEraser,
 ]
@@ -42,15 +42,22 @@ export interface RoomSettings {
   readonly order: StreamsParts['order']
   /** For how many days a vendor's data is kept; undefined: for ever. */
   readonly retentionDays: (vendor: VendorName) => number | undefined
+  readonly normaliseSleep: NormaliserSettings
+  /** The vendors of nights, whose counts first. */
+  readonly sleepPriority: readonly string[]
+  readonly deadLetterDays: number
 }
 
 /** Everything that the rooms do not make themselves. */
 export interface Outside {
   readonly clock: Clock
+  /** In real time, as the bus has it. */
+  readonly realClock: Clock
   readonly random: Random
   readonly newId: NewId
   readonly database: Database
   readonly bell: Bell
+  readonly bus: Bus
   readonly secrets: Secrets
   readonly fetch: Fetch
   /** Undefined where the operator gave no credentials. */
@@ -80,6 +87,12 @@ export interface Rooms {
   readonly work: Work
   readonly calls: Calls
   readonly ingest: SleepIngest
+  readonly ingestRequests: IngestRequests
+  readonly sleep: SleepStore
+  /** Stores what the bus delivers of nights. */
+  readonly normaliser: Consumer
+  readonly relay: Relay
+  readonly deadLetters: DeadLetters
   readonly imports: Imports
   readonly streams: Streams
   readonly inbox: Inbox
@@ -99,6 +112,8 @@ export function roomsOf(outside: Outside): Rooms {
   const activities = new Activities(outside)
   const accounts = new Accounts(outside)
   const ingest = new SleepIngest(outside)
+  const ingestRequests = new IngestRequests(outside)
+  const events = eventsOf(outside)
   const work = new Work({ ...outside, ...settings })
   const streams = new Streams({ ...outside, ...settings, connections, quota, work })
   const onNews: Streams['arrived'] = (...news) => streams.arrived(...news)
@@ -122,5 +137,21 @@ export function roomsOf(outside: Outside): Rooms {
     sources: { live: [imports.source], backfill: [streams.recent, imports.source, streams.older] },
     onClosed: (gate, busy) => imports.waitFor(gate, busy),
   })
-  return { accounts, connections, erasure, activities, quota, work, calls, ingest, imports, streams, inbox, worker }
+  const all = { accounts, connections, erasure, activities, quota, work, calls, imports, streams, inbox, worker }
+  return { ...all, ingest, ingestRequests, ...events }
+}
+
+/** What the bus carries, and who listens to it. */
+function eventsOf(outside: Outside): Pick<Rooms, 'deadLetters' | 'relay' | 'sleep' | 'normaliser'> {
+  const { settings, realClock } = outside
+  const deadLetters = new DeadLetters({ ...outside, clock: realClock, keptDays: settings.deadLetterDays })
+  const bus = { ...outside, clock: realClock, keep: deadLetters.keep.bind(deadLetters) }
+  const relay = new Relay(bus)
+  const sleep = new SleepStore({ ...outside, priority: settings.sleepPriority })
+  return {
+    deadLetters,
+    relay,
+    sleep,
+    normaliser: normaliser(bus, { ...outside, store: sleep, settings: settings.normaliseSleep }),
+  }
 }

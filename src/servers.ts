@@ -5,7 +5,7 @@ import type { Bell } from './bell/bell.ts'
 import type { Config } from './config.ts'
 import { lockFolder, openPglite, openPostgres, tellingOutages, type Database, type FolderLock } from './db/db.ts'
 import { diagnose, isStravaInactive, STRAVA_INACTIVE, type HeldUp } from './doctor.ts'
-import { openNats, type Nats } from './events/events.ts'
+import { JetStreamBus, openNats, RowBus, streamsOf, type Bus, type Consumer, type Nats, type Relay } from './events/events.ts'
 import { PartFailure, type Finding, type Part } from './http/http.ts'
 import { SystemClock, type Clock } from './kernel/clock.ts'
 import { hasCode, PacelineError } from './kernel/errors.ts'
@@ -60,6 +60,40 @@ export function databasePart(database: Database): Part {
     check: async () => {
       const [row] = await database.query<{ transaction_read_only: string }>('show transaction_read_only')
       if (row?.transaction_read_only !== 'off') throw new Error('it takes no writes')
+    },
+  }
+}
+
+/** NATS where there is one, else rows of the database. */
+export function openBus({ deadLetterDays }: Config, { nats, database, clock }: BusParts): Bus {
+  const streams = streamsOf(deadLetterDays)
+  return nats === undefined ? new RowBus({ database, clock, streams }) : new JetStreamBus({ nats, clock, streams })
+}
+
+interface BusParts {
+  readonly nats: Nats | undefined
+  readonly database: Database
+  /** In real time. */
+  readonly clock: Clock
+}
+
+/** Of a process that consumes: whether its pulls are answered. */
+export function consumerParts(consumers: readonly Consumer[]): Part[] {
+  const check = async (): Promise<void> => {
+    const stalled = consumers.filter(consumer => consumer.isStalled())
+    if (stalled.length > 0)
+      throw new PartFailure('stalled', `${stalled.map(({ durable }) => durable).join(', ')}: no pull was answered for a while`)
+  }
+  return consumers.length > 0 ? [{ name: 'consumer', check }] : []
+}
+
+/** Somebody must relay: events that wait in the outbox reach nobody. */
+export function relayPart(relay: Relay, clock: Clock): Part {
+  return {
+    name: 'relay',
+    check: async () => {
+      const isBehind = await relay.isBehind(clock).catch(unlessAway)
+      if (isBehind === true) throw new PartFailure('behind', 'events have waited in the outbox for over a minute')
     },
   }
 }

@@ -3,6 +3,7 @@
 import { VirtualBell } from '../src/bell/bell.ts'
 import { callSlots } from '../src/calls/calls.ts'
 import type { Database } from '../src/db/db.ts'
+import { RowBus, streamsOf } from '../src/events/events.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import { idMaker } from '../src/kernel/ids.ts'
 import { secure } from '../src/kernel/random.ts'
@@ -29,11 +30,13 @@ export type Given = Partial<Omit<Outside, 'settings' | 'database' | 'clock'>> & 
 }
 
 export function roomsOn({ settings, ...given }: Given): Rooms {
-  const { clock, random = secure() } = given
+  const { clock, random = secure(), database } = given
   return roomsOf({
     random,
     newId: idMaker(clock, random),
     bell: new VirtualBell(clock),
+    bus: new RowBus({ database, clock, streams: streamsOf(7) }),
+    realClock: clock,
     secrets: SECRETS,
     fetch,
     vendor: () => undefined,
@@ -49,6 +52,9 @@ export function roomsOn({ settings, ...given }: Given): Rooms {
       settleMs: 0,
       order: 'newest',
       retentionDays: () => undefined,
+      normaliseSleep: { durable: 'normalize-sleep-durable', maxDeliver: 5, ackWaitMs: 60_000 },
+      sleepPriority: ['oura', 'whoop', 'garmin', 'unknown'],
+      deadLetterDays: 7,
       ...settings,
     },
   })

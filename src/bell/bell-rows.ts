@@ -7,7 +7,7 @@ import { reasonOf } from '../kernel/errors.ts'
 import { service } from '../kernel/service.ts'
 import { within } from '../kernel/within.ts'
 import { loadQueries, type Database } from '../db/db.ts'
-import { Alarm } from './alarm.ts'
+import { Alarm } from '../kernel/alarm.ts'
 import { answered, retryMs } from './answered.ts'
 import type { Answer, Bell } from './bell.ts'
 

@@ -179,6 +179,7 @@ const sleep = group('Sleep and notifications', {
   PACELINE_NOTIFY_SECRET: optional(kinds.secret, 'none', 'Signs the notifications.'),
   NORMALIZE_SLEEP_DURABLE: standard(kinds.durableName, 'normalize-sleep-durable', 'The name of the sleep consumer on the bus.'),
   NORMALIZE_SLEEP_MAX_DELIVER: standard(whole(1, 1000), '5', 'Deliveries of a message before it becomes a dead letter.'),
+  PACELINE_DEAD_LETTER_DAYS: standard(whole(1, 365), '7', 'How long a message that nobody could handle is kept.'),
   NORMALIZE_SLEEP_ACK_WAIT_MS: standard(duration, '60000', 'How long a message may take before it is delivered again.'),
 })
 

@@ -1,7 +1,6 @@
 -- name: outbox
--- The events about erased data: an unpublished one would announce data that is gone, a published one is a copy of it. An unpublished
--- `.deleted` event stays: it tells consumers to delete their copy. An event is as old as its activity or night. The athlete of a night is
--- inside its payload.
+-- The events about erased data: one that waits would announce what is gone. A `.deleted` event stays: it tells consumers to delete their
+-- copy. An event is as old as its activity or night. The athlete of a night is inside its payload.
 delete from outbox
 where id in (
   select id from outbox
@@ -9,15 +8,31 @@ where id in (
   and ($before::timestamptz is null
     or coalesce((payload ->> 'start')::timestamptz, (payload #>> '{payload,date}')::date::timestamp at time zone 'UTC', created_at)
       < $before)
-  and (published_at is not null or subject not like '%.deleted')
+  and subject not like '%.deleted'
   limit $limit)
 returning 1 as erased;
 
--- name: outbox_due
--- Those that name no activity's or night's time are deletions: the unpublished ones stay.
-select outbox_athlete(payload)::uuid as athlete_id from outbox
-where outbox_vendor(payload) = $vendor
-  and outbox_age(payload) < to_char($before::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-union
-select outbox_athlete(payload)::uuid from outbox
-where outbox_vendor(payload) = $vendor and outbox_age(payload) is null and published_at is not null and created_at < $before;
+-- name: bus_message
+-- Copies on the embedded bus; a `.deleted` event stays until it is handled. What retention deletes is younger there than any copy.
+delete from bus_message
+where seq in (
+  select seq from bus_message m
+  where user_id = $athleteId::text and vendor = $vendor and ($before::timestamptz is null or published_at < $before)
+    and (subject not like '%.deleted' or not exists (select from bus_delivery d where d.seq = m.seq))
+  limit $limit)
+returning 1 as erased;
+
+-- name: dead_letter
+-- And then from the stream (DeadLetters.sweep).
+with erased as (
+  delete from dead_letter
+  where id in (
+    select id from dead_letter
+    where user_id = $athleteId::text and vendor = $vendor and ($before::timestamptz is null or last_at < $before)
+    limit $limit)
+  returning stream_seq
+), gone as (
+  insert into dead_letter_gone (stream_seq) select stream_seq from erased where stream_seq is not null
+  on conflict do nothing
+)
+select 1 as erased from erased;

@@ -16,9 +16,11 @@ import { tell } from '../kernel/channels.ts'
 import type { Accounts, Connections, Erasure } from '../accounts/accounts.ts'
 import type { Activities } from '../activities/activities.ts'
 import type { Database } from '../db/db.ts'
+import type { DeadLetters } from '../events/events.ts'
 import type { Imports } from '../imports/imports.ts'
 import type { Inbox } from '../inbox/inbox.ts'
 import type { Quota } from '../quota/quota.ts'
+import type { IngestRequests, SleepStore } from '../sleep/sleep.ts'
 import type { Streams } from '../streams/streams.ts'
 import type { VendorName } from '../vendors/vendors.ts'
 import type { Work } from '../work/work.ts'
@@ -32,12 +34,14 @@ import { activityRoutes } from './routes/activities.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { consentRoutes } from './routes/consents.ts'
+import { deadLetterRoutes } from './routes/dead-letters.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { EVENT_STREAM, eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { quotaRoutes } from './routes/quota.ts'
 import { signInRoutes } from './routes/sign-in.ts'
+import { sleepRoutes } from './routes/sleep.ts'
 import { streamRoutes } from './routes/streams.ts'
 import type { Part } from './part.ts'
 import { simulatedRoutes, type Simulated } from './routes/simulated.ts'
@@ -72,6 +76,9 @@ export interface HttpParts {
     Streams,
     'read' | 'fetchOnDemand' | 'retry' | 'reset' | 'resetMany' | 'overview' | 'shape' | 'underWay' | 'backfill' | 'fetchedAt'
   >
+  readonly ingestRequests: Pick<IngestRequests, 'ingest'>
+  readonly sleep: Pick<SleepStore, 'list'>
+  readonly deadLetters: Pick<DeadLetters, 'list' | 'read' | 'replay' | 'replayAll'>
   readonly quota: Pick<Quota, 'vendorState' | 'usage'>
   readonly work: Pick<Work, 'workers'>
   /** Where changes announce themselves. */
@@ -145,8 +152,10 @@ const ALL_ROUTES: readonly ((app: App, parts: HttpParts) => void)[] = [
   streamRoutes,
   importRoutes,
   eventRoutes,
+  sleepRoutes,
   quotaRoutes,
   adminRoutes,
+  deadLetterRoutes,
   simulatedRoutes,
   webhookRoutes,
 ]

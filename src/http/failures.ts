@@ -58,7 +58,7 @@ function judge(error: unknown, request: FastifyRequest): PacelineError {
 
 function refusalOf(error: unknown): PacelineError | undefined {
   // A code without a status is not for requests: its sentence is for the operator.
-  if (error instanceof PacelineError) return statusFor(error) === 500 ? undefined : error
+  if (error instanceof PacelineError) return statusOf[error.code] === undefined ? undefined : error
   if (!(error instanceof Error)) return undefined
   const { code = '', statusCode } = error as Partial<FastifyError>
   if (REFUSALS[code] !== undefined) return REFUSALS[code]

@@ -57,6 +57,18 @@ export interface Diagnostics {
     duration_ms: number
     rate_budget_remaining: number | null
   }
+  /** An event went to the bus, or did not. */
+  'paceline:published': { topic: string; status: 'success' | 'error' }
+  'paceline:validation': { topic: string; status: 'attempted' | 'success' }
+  /** How a message to the normaliser ended. */
+  'paceline:normalized': {
+    result: 'success' | 'schema_invalid' | 'retry' | 'dlq'
+    subject: string
+    stream: string
+    durable: string
+  }
+  /** The error names fields, never values. */
+  'paceline:dead-letter': { consumer: string; reason: string; subject: string; attempt: number; error: string }
   'paceline:bell': { bell: string; outcome: 'done' | 'failed'; durationMs: number }
 }
 

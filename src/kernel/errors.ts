@@ -41,6 +41,9 @@ const CATALOGUE = {
   PACE_MIGRATION_UNKNOWN: 'The store was migrated by a newer Paceline.',
   PACE_REDIS_UNAVAILABLE: 'Redis does not answer within its deadline; the script may have run.',
   PACE_NATS_UNAVAILABLE: 'NATS does not answer.',
+  PACE_BUS_UNAVAILABLE: 'The event bus does not take or give messages; nothing half-done is left, send it again.',
+  PACE_KEY_REUSED: 'An `Idempotency-Key` was used within 24 hours with another body.',
+  PACE_NOT_REPLAYABLE: 'Nobody said to which subject the dead letter was published, so it cannot be published there again.',
   PACE_CLOCK_BACKWARDS: 'The data folder has lived at another speed and its time would run backwards.',
   PACE_NOT_RUNNING: 'The command needs a running Paceline and there is none.',
 } as const satisfies Record<`PACE_${string}`, string>
@@ -59,6 +62,32 @@ export class PacelineError extends Error {
     this.code = code
     this.details = more.details
   }
+}
+
+/** What a server that is away, or a way to it, says by its code. */
+const PASSING = new Set([
+  'PACE_DATABASE_UNAVAILABLE',
+  'PACE_DATABASE_TIMEOUT',
+  'PACE_DATABASE_CONFLICT',
+  'PACE_REDIS_UNAVAILABLE',
+  'PACE_NATS_UNAVAILABLE',
+  'PACE_BUS_UNAVAILABLE',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+/** Whether another try may succeed: by code and type, because the words of an error are anybody's. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isPassing)
+  if (!(error instanceof Error)) return false
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return true
+  return 'code' in error && typeof error.code === 'string' && PASSING.has(error.code)
 }
 
 export const hasCode = (error: unknown, code: string): boolean =>

@@ -1,11 +1,18 @@
--- name: sleep_heard
-delete from sleep_heard
-where athlete_id = $athleteId and vendor = $vendor and date in (
-  select date from sleep_heard
-  where athlete_id = $athleteId and vendor = $vendor
-    and ($before::timestamptz is null or date::timestamp at time zone 'UTC' < $before)
-  order by date limit $limit)
+-- name: erasable
+-- The days of which a vendor has a sleep that is to go.
+select distinct date::text as date
+from sleep_record
+where user_id = $athleteId::text and vendor = $vendor
+  and ($before::timestamptz is null or date::timestamp at time zone 'UTC' < $before)
+order by date limit $limit;
+
+-- name: erase
+delete from sleep_record
+where user_id = $athleteId::text and vendor = $vendor and date = any($dates::date[])
 returning 1 as erased;
 
--- name: sleep_heard_due
-select distinct athlete_id from sleep_heard where vendor = $vendor and date < $before::timestamptz at time zone 'UTC';
+-- name: due
+-- Nights of people who are not athletes here belong to whoever ingests them.
+select distinct a.id as athlete_id
+from sleep_record r join athlete a on a.id::text = r.user_id
+where r.vendor = $vendor and r.date < $before::timestamptz at time zone 'UTC';

@@ -6,7 +6,8 @@ import { HOUR_MS } from '../kernel/durations.ts'
 import { idMaker } from '../kernel/ids.ts'
 import { seeded } from '../kernel/random.ts'
 import { openMigrated } from '../../test/stores.ts'
-import { SleepIngest, sleepEraser } from './ingest.ts'
+import { sleepEraser } from './eraser.ts'
+import { SleepIngest } from './ingest.ts'
 import type { Night } from './nights.ts'
 
 const at = (hour: number): string => new Date(Date.UTC(2026, 2, 10) + hour * HOUR_MS).toISOString()

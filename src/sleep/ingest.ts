@@ -1,7 +1,7 @@
 // Takes in nights from imports, pushes and webhooks, and hands them to the normaliser as events through the outbox, in the caller's
 // transaction. A night is handed on only when it is new or differs from what was handed on last.
 import { createHash } from 'node:crypto'
-import { loadEraser, loadQueries, type Queryable } from '../db/db.ts'
+import { loadQueries, type Queryable } from '../db/db.ts'
 import { Outbox } from '../events/events.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { NewId } from '../kernel/ids.ts'
@@ -36,16 +36,13 @@ export class SleepIngest {
   }
 }
 
-/** Not counted: these rows are not nights, they only say which were handed on. */
-export const sleepEraser = loadEraser(new URL('eraser.sql', import.meta.url), { sleep_heard: 'uncounted' }, ['sleep_heard'])
+const keyOf = (vendor: string, date: string, externalId: string): string => `${vendor} ${date} ${externalId}`
 
-const keyOf = (vendor: string, date: string): string => `${vendor} ${date}`
-
-/** Of several versions of one night, the latest. */
+/** Of several versions of one sleep, the latest. */
 function latestOfEach(nights: readonly Night[]): Map<string, Night> {
   const latest = new Map<string, Night>()
   for (const night of nights) {
-    const key = keyOf(night.raw.source, night.date)
+    const key = keyOf(night.raw.source, night.date, night.raw.externalId)
     if (night.capturedAt >= (latest.get(key)?.capturedAt ?? '')) latest.set(key, night)
   }
   return latest
@@ -56,11 +53,13 @@ async function heard(tx: Queryable, athleteId: string, nights: ReadonlyMap<strin
   const words = [...nights.values()].map(night => ({
     vendor: night.raw.source,
     date: night.date,
+    external_id: night.raw.externalId,
     digest: digestOf(night),
     captured_at: night.capturedAt,
   }))
-  const rows = await tx.query<{ vendor: string; date: string }>(sql.hear({ athleteId, nights: JSON.stringify(words) }))
-  const news = new Set(rows.map(({ vendor, date }) => keyOf(vendor, date)))
+  type Row = { vendor: string; date: string; external_id: string }
+  const rows = await tx.query<Row>(sql.hear({ athleteId, nights: JSON.stringify(words) }))
+  const news = new Set(rows.map(row => keyOf(row.vendor, row.date, row.external_id)))
   return [...nights].flatMap(([key, night]) => (news.has(key) ? [night] : []))
 }
 

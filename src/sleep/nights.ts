@@ -88,6 +88,8 @@ export const garminNights = (sleeps: readonly GarminSleep[], heardAt: number): N
       raw: {
         source: 'garmin',
         externalId: sleep.summaryId,
+        // Whether it is final, which a later one may not be.
+        ...(sleep.validation !== undefined && { validation: sleep.validation }),
         ...known({
           qualityScore: sleep.overallSleepScore?.value,
           deepSleep: inMinutes(sleep.deepSleepDurationInSeconds),

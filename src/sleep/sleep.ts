@@ -1,4 +1,8 @@
-// The door. Sleep, from ingest to distribution. So far the room takes nights in: it reads each vendor's data and hands the nights to the bus
-// through the outbox, each night once as long as it does not change.
-export { SleepIngest, sleepEraser } from './ingest.ts'
+// The door. Sleep, from ingest to distribution: what vendors and other programs tell of a night becomes an event on the bus; the normaliser
+// stores it and decides which night counts for a day; that is told as an event of its own.
+export { sleepEraser } from './eraser.ts'
+export { SleepIngest } from './ingest.ts'
+export { IngestRequests, type IngestedNight } from './ingest-requests.ts'
 export { garminNights, ouraNights, whoopNights, type Night } from './nights.ts'
+export { normaliser, type NormaliserSettings } from './normaliser.ts'
+export { SleepStore, type CountingNight } from './sleep-store.ts'

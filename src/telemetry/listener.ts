@@ -46,6 +46,20 @@ export function listen(log: Log, metrics: Metrics): () => void {
       metrics.streamFetches.inc({ outcome: fact.status })
       log[fact.status === 'failed' ? 'warn' : 'info'](fact, 'stream fetch')
     }),
+    hear('paceline:published', ({ topic, status }) => {
+      metrics.eventsPublished.inc({ topic, status })
+    }),
+    hear('paceline:validation', ({ topic, status }) => {
+      metrics.eventValidations.inc({ topic, status })
+    }),
+    hear('paceline:normalized', fact => {
+      metrics.normalized.inc(fact)
+    }),
+    hear('paceline:dead-letter', fact => {
+      const { consumer, reason, subject } = fact
+      metrics.deadLetters.inc({ consumer, reason, subject })
+      log.warn(fact, 'dead letter')
+    }),
     hear('paceline:bell', fact => {
       metrics.bellRings.inc({ bell: fact.bell, outcome: fact.outcome })
       // There before it first fails.

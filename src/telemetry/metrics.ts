@@ -39,9 +39,10 @@ export function openMetrics({ clock, version, gaugesMs = GAUGES_MS }: MetricsOpt
   collectDefaultMetrics({ register: registry })
   buildInfo(registry, version)
   const rooms = new Map<string, Gauges>()
-  const instruments = instrumentsIn(registry)
+  const instruments = { ...instrumentsIn(registry), ...eventInstrumentsIn(registry) }
   for (const where of FAULT_PLACES) instruments.faults.inc({ where }, 0)
   for (const outcome of STREAM_OUTCOMES) instruments.streamFetches.inc({ outcome }, 0)
+  for (const status of ['success', 'error']) instruments.eventsPublished.inc({ topic: 'sleep_raw_received', status }, 0)
 
   const roomText = async ([room, gauges]: readonly [string, Gauges]): Promise<string> => {
     try {
@@ -144,6 +145,37 @@ function instrumentsIn(registry: Registry) {
       name: 'paceline_gauge_failures_total',
       help: 'Scrapes in which a room did not say its gauges',
       labelNames: ['room'],
+      registers,
+    }),
+  }
+}
+
+/** The events' document names these. */
+function eventInstrumentsIn(registry: Registry) {
+  const registers = [registry]
+  return {
+    eventsPublished: new Counter({
+      name: 'event_bus_events_published_total',
+      help: 'Events that went to the bus, or did not',
+      labelNames: ['topic', 'status'],
+      registers,
+    }),
+    eventValidations: new Counter({
+      name: 'event_bus_schema_validation_total',
+      help: 'Events compared with their schema, and those that fit',
+      labelNames: ['topic', 'status'],
+      registers,
+    }),
+    normalized: new Counter({
+      name: 'normalize_sleep_messages_total',
+      help: 'Messages about nights, by how they ended',
+      labelNames: ['result', 'subject', 'stream', 'durable'],
+      registers,
+    }),
+    deadLetters: new Counter({
+      name: 'dlq_messages_total',
+      help: 'Messages that became dead letters',
+      labelNames: ['consumer', 'reason', 'subject'],
       registers,
     }),
   }

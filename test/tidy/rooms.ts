@@ -44,6 +44,7 @@ export const WIRING: readonly string[] = [
   'src/config.ts',
   'src/doctor.ts',
   'src/servers.ts',
+  'src/schedules.ts',
   'src/roles.ts',
   'src/main.ts',
 ]

@@ -6,13 +6,14 @@ import type { App, HttpParts } from '../app.ts'
 import { isStillAllowed } from '../identity.ts'
 import { Live } from '../live.ts'
 import { liveImports } from './imports.ts'
+import { liveNights } from './sleep.ts'
 import { liveStreams } from './streams.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 
 const EVENTS = [
   'Events `import`, with the answer of `GET /v1/imports/{id}` as data, and `stream`, with the answer of `GET /v1/activities/{id}/streams`',
-  'without the samples (`stream_data` is null). Whatever is running is sent at once, then every change: at most a few a second, and always the',
+  'without the samples (`stream_data` is null), and `sleep`, with a night as `GET /v1/sleep` lists it. Whatever is running is sent at once, then every change: at most a few a second, and always the',
   'last state. A comment is sent every 15 seconds. The connection ends when the token is revoked or the server stops: connect again, and look',
   'up what has ended meanwhile.',
 ].join(' ')
@@ -31,11 +32,11 @@ const HEADERS = {
 
 export function eventRoutes(app: App, parts: HttpParts): void {
   const { accounts, clock, database, liveTimes } = parts
-  const live = new Live({ database, clock, times: liveTimes, kinds: [liveImports(parts), liveStreams(parts)] })
+  const live = new Live({ database, clock, times: liveTimes, kinds: [liveImports(parts), liveStreams(parts), liveNights(parts)] })
   app.addHook('preClose', () => live.close())
 
   const schema = {
-    summary: 'Running imports and streams, as server-sent events',
+    summary: 'Running imports and streams, and new nights, as server-sent events',
     tags: ['athlete'],
     response: {
       200: { description: EVENTS, content: { [EVENT_STREAM]: { schema: eventText } } },

@@ -1,6 +1,6 @@
 // A sleep until the earliest of the times that were set. One that is set while nobody sleeps counts for the next sleep, so no wake-up
 // is lost between a look at the rows and the sleep after it.
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from './clock.ts'
 
 export class Alarm {
   readonly #clock: Clock

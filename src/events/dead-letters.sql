@@ -1,0 +1,86 @@
+-- name: keep
+-- Nothing of a letter that is there already, or whose athlete has left the vendor since: that one is to go from the stream, too.
+with given as (
+  select l.*, exists (
+    select from deletion_receipt r
+    where r.athlete_id = l.athlete_id and r.vendor = l.vendor and r.cause <> 'retention' and r.deleted_at >= l.written_at
+    union all
+    select from erasure e where e.athlete_id = l.athlete_id and e.vendor = l.vendor and e.older_than is null
+  ) as is_erased
+  from jsonb_to_recordset($letters::text::jsonb) as l (
+    id uuid, letter_id text, stream_seq bigint, subject text, original_subject text, event_id text, reason text, error text, attempt integer,
+    first_at timestamptz, last_at timestamptz, written_at timestamptz, headers jsonb, payload text, user_id text, vendor text, athlete_id uuid)
+), gone as (
+  insert into dead_letter_gone (stream_seq)
+  select stream_seq from given where is_erased and stream_seq is not null
+  on conflict do nothing
+)
+insert into dead_letter (
+  id, letter_id, stream_seq, subject, original_subject, event_id, reason, error, attempt, first_at, last_at, headers, payload, user_id, vendor)
+select
+  id, letter_id, stream_seq, subject, original_subject, event_id, reason, error, attempt, first_at, last_at, headers, decode(payload, 'base64'),
+  user_id, vendor
+from given where not is_erased
+order by id
+on conflict (letter_id) do nothing;
+
+-- name: list
+select l.*, r.replays, r.replayed_at
+from dead_letter l
+cross join lateral (
+  select count(*)::integer as replays, max(asked_at) as replayed_at
+  from dead_letter_replay where dead_letter_id = l.id and published_at is not null
+) as r
+where ($subject::text is null or l.subject = $subject or l.original_subject = $subject) and ($after::uuid is null or l.id < $after)
+order by l.id desc
+limit $limit;
+
+-- name: read
+select l.*, r.replays, r.replayed_at
+from dead_letter l
+cross join lateral (
+  select count(*)::integer as replays, max(asked_at) as replayed_at
+  from dead_letter_replay where dead_letter_id = l.id and published_at is not null
+) as r
+where l.id = $id;
+
+-- name: waiting
+-- Those of a subject that were not replayed.
+select id from dead_letter l
+where (l.subject = $subject or l.original_subject = $subject)
+  and original_subject is not null
+  and not exists (select from dead_letter_replay where dead_letter_id = l.id and published_at is not null)
+  and ($after::uuid is null or id > $after)
+order by id limit $limit;
+
+-- name: ask
+-- Numbers are counted over all letters of an event, so that no two replays have the same id. One that was asked for and is not known to be
+-- published is the same replay.
+with open as (
+  select number from dead_letter_replay where dead_letter_id = $id and published_at is null
+), made as (
+  insert into dead_letter_replay (dead_letter_id, number, asked_at)
+  select $id, 1 + coalesce((
+    select max(r.number) from dead_letter l join dead_letter_replay r on r.dead_letter_id = l.id
+    where l.event_id = (select event_id from dead_letter where id = $id)), 0), $now
+  where exists (select from dead_letter where id = $id) and not exists (select from open)
+  returning number
+)
+select number from open union all select number from made;
+
+-- name: lockEvent
+select pg_advisory_xact_lock(hashtextextended(event_id, 0)) from dead_letter where id = $id;
+
+-- name: replayed
+update dead_letter_replay set published_at = $now where dead_letter_id = $id and number = $number;
+
+-- name: prune
+delete from dead_letter
+where id in (select id from dead_letter where last_at < $before order by last_at limit $limit)
+returning id;
+
+-- name: gone
+select stream_seq from dead_letter_gone order by stream_seq limit $limit;
+
+-- name: forget
+delete from dead_letter_gone where stream_seq = any($seqs::bigint[]);
