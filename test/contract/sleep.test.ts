@@ -1,0 +1,4 @@
+import { openMigrated } from '../stores.ts'
+import { sleepContract } from './sleep.contract.ts'
+
+sleepContract('pglite', openMigrated)
