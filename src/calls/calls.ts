@@ -11,7 +11,17 @@ import type { Clock } from '../kernel/clock.ts'
 import { linked } from '../kernel/linked-signal.ts'
 import { between, type Random } from '../kernel/random.ts'
 import { tell } from '../kernel/channels.ts'
-import { judge, rateReport, saidAt, vendors, type VendorName, type VendorRequest } from '../vendors/vendors.ts'
+import {
+  judge,
+  rateReport,
+  saidAt,
+  skewMs,
+  vendors,
+  type VendorName,
+  type VendorRequest,
+  type VendorResponse,
+  type Verdict,
+} from '../vendors/vendors.ts'
 import type { CallOutcome } from './outcome.ts'
 import {
   shortestOf,
@@ -212,6 +222,14 @@ function spentOn(vendor: VendorName, outcome: CallOutcome<unknown>, attempt: Wir
   return { ...spent, status: response.status, report: rateReport(vendor, response), saidAt: saidAt(response.headers) }
 }
 
+/** A vendor's windows end by its own clock: with ours ahead of it, a 429 just after our midnight is about the day before. */
+function judgedByItsClock(vendor: VendorName, response: VendorResponse, now: number): Verdict {
+  const skew = skewMs(response.headers, now)
+  const verdict = judge(vendor, response, now - skew)
+  if (verdict.outcome !== 'rate_limited' || verdict.retryAt === undefined) return verdict
+  return { ...verdict, retryAt: verdict.retryAt + skew }
+}
+
 function outcomeOf<T>(request: VendorRequest<T>, attempt: WireResult, now: number): CallOutcome<T> {
   if (attempt.kind === 'silent') return { outcome: 'timeout', reason: 'no answer came in time' }
   if (attempt.kind === 'broken') return { outcome: 'transient', reason: attempt.reason }
@@ -219,7 +237,7 @@ function outcomeOf<T>(request: VendorRequest<T>, attempt: WireResult, now: numbe
   if (attempt.kind === 'led_away') {
     return { outcome: 'rejected', status: attempt.status, reason: `a redirect to ${attempt.host} was refused` }
   }
-  const verdict = judge(request.vendor, attempt.response, now)
+  const verdict = judgedByItsClock(request.vendor, attempt.response, now)
   return verdict.outcome === 'ok' ? request.read(attempt.response) : verdict
 }
 

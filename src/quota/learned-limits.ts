@@ -148,17 +148,16 @@ function refuse(learned: LearnedLimits, sent: Sent, spent: Spent, refusal: NonNu
   const again = learned.refusedIn === refusedIn - 1
   const dayIsOver = again || refusal.scope === 'day' || longs.some(isFull)
   const closing = [...someFull(shorts), ...(dayIsOver ? someFull(longs).filter(long => !hasRoom(long)) : [])]
-  const closed = closing.reduce(
-    (all, { meter }) => close(all, meter, closedUntil(meter, seen, refusal.retryAt) + aheadMs(sent, spent)),
-    learned,
-  )
+  const until = (meter: Meter): number =>
+    meter.aligned || refusal.retryAt === undefined ? closedUntil(meter, seen) + aheadMs(sent, spent) : refusal.retryAt
+  const closed = closing.reduce((all, { meter }) => close(all, meter, until(meter)), learned)
   return { ...closed, refusedIn }
 }
 
 /** When the call left before an edge, or just after it, the 429 may be about the window before: closing the new window would waste it. */
-function closedUntil(meter: Meter, seen: Sent, retryAt: number | undefined): number {
+function closedUntil(meter: Meter, seen: Sent): number {
   const { takenAt, answeredAt } = seen
   const startAt = windowIdAt(meter, answeredAt) * meter.windowMs
-  if (!meter.aligned) return retryAt ?? windowEndAt(meter, answeredAt)
+  if (!meter.aligned) return windowEndAt(meter, answeredAt)
   return takenAt - startAt < guardOf(meter, seen) ? startAt + meter.guardMs : startAt + meter.windowMs + meter.guardMs
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { afterSeconds, atEpoch, countOf, limitOf, nextEdge, QUARTER_MS, retryAfter } from './rates.ts'
+import { afterSeconds, atEpoch, countOf, limitOf, nextEdge, QUARTER_MS, retryAfter, skewMs } from './rates.ts'
 
 const NOW = Date.parse('2026-03-01T10:07:30Z')
 
@@ -28,6 +28,19 @@ test('Retry-After is seconds or a date', () => {
   assert.equal(retryAfter({ 'retry-after': 'Sun, 01 Mar 2026 10:10:00 GMT' }, NOW), Date.parse('2026-03-01T10:10:00Z'))
   for (const odd of ['soon', '', '-5', 'Sun, 99 Mar']) assert.equal(retryAfter({ 'retry-after': odd }, NOW), undefined, odd)
   assert.equal(retryAfter({}, NOW), undefined)
+})
+
+test('our clock is ahead or behind by the date of an answer, unless that is within its second, or absurd', () => {
+  const at = (ms: number): Record<string, string> => ({ date: new Date(NOW + ms).toUTCString() })
+  for (const [said, skew] of [
+    [0, 0],
+    [-1000, 0],
+    [-20_000, 20_000],
+    [20_000, -20_000],
+    [2 * 3_600_000, 0],
+  ] as const)
+    assert.equal(skewMs(at(said), NOW), skew)
+  assert.equal(skewMs({}, NOW), 0)
 })
 
 test('the next edge is never now', () => {

@@ -48,6 +48,17 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: numbe
 /** When the vendor answered, by its own clock, in whole seconds; undefined where it does not say. */
 export const saidAt = (headers: Readonly<Record<string, string>>): number | undefined => httpDate(headers['date'] ?? '')
 
+/** Whole seconds, and the way here. */
+const AGREE_MS = 2_000
+/** A date further off is taken for wrong: of a cache, or of a proxy without a clock. */
+const MOST_OFF_MS = HOUR_MS
+
+/** By how much our clock is ahead of the vendor's, by the date of its answer; 0 where both may be right. */
+export function skewMs(headers: Readonly<Record<string, string>>, now: number): number {
+  const skew = now - (saidAt(headers) ?? now)
+  return (skew >= 0 && skew < AGREE_MS) || Math.abs(skew) > MOST_OFF_MS ? 0 : skew
+}
+
 function httpDate(written: string): number | undefined {
   const at = HTTP_DATE.test(written) ? Date.parse(written) : Number.NaN
   return Number.isNaN(at) ? undefined : at

@@ -23,7 +23,7 @@ export const judge = (vendor: VendorName, response: VendorResponse, now: number)
 export const rateReport = (vendor: VendorName, response: VendorResponse): RateReport | undefined =>
   vendors[vendor].rateReport(response)
 
-export { saidAt } from './rates.ts'
+export { saidAt, skewMs } from './rates.ts'
 export { missingScopes, neededScopes, readingScopes, vendorNames, windowNames } from './facts.ts'
 export type { Facts, Pool, VendorName, Window } from './facts.ts'
 export type { Callback, TokenGrant } from './oauth.ts'
