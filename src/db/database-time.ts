@@ -2,6 +2,7 @@
 import type { SystemClock } from '../kernel/clock.ts'
 import { tell } from '../kernel/channels.ts'
 import { reasonOf } from '../kernel/errors.ts'
+import { linked } from '../kernel/linked-signal.ts'
 import { service, type Service } from '../kernel/service.ts'
 import type { Database } from './database.ts'
 
@@ -25,7 +26,12 @@ async function ask(clock: SystemClock, database: Database): Promise<boolean> {
 export function timeFollower(clock: SystemClock, database: Database): Service {
   const follow = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      await clock.sleep(EVERY_MS, signal).catch(() => undefined)
+      const stepped = new AbortController()
+      clock.onStep = () => {
+        stepped.abort()
+      }
+      using waking = linked(signal, stepped.signal)
+      await clock.sleep(EVERY_MS, waking.signal).catch(() => undefined)
       if (signal.aborted) return
       await followTime(clock, database).catch((error: unknown) => {
         tell('paceline:notice', {

@@ -64,6 +64,31 @@ describe('the system clock', () => {
     assert.equal(clock.now(), 130_100)
   })
 
+  test('once it follows, a step of the operating system moves nothing until the database says so, and is told', t => {
+    let [os, ticks] = [100_000, 500]
+    t.mock.method(Date, 'now', () => os)
+    t.mock.method(performance, 'now', () => ticks)
+    const clock = new SystemClock()
+    let steps = 0
+    clock.onStep = () => steps++
+    assert(clock.follow(101_000, 100_000, 100_000))
+    assert.equal(clock.now(), 101_000)
+    for (const [osMs, expected] of [
+      [20 * 60_000, 101_010],
+      [-20 * 60_000, 101_020],
+      [5, 101_035],
+    ] as const) {
+      os += osMs + 10
+      ticks += 10
+      assert.equal(clock.now(), expected)
+    }
+    assert.equal(steps, 2, 'a slew is no step')
+    const at = clock.unfollowed()
+    assert(!clock.follow(at + 3_600_000, at, at))
+    assert(clock.follow(at + 3_600_000, at, at), 'a machine that slept: the database says it twice')
+    assert.equal(clock.now(), at + 3_600_000)
+  })
+
   test('takes from a first answer that came slowly no more than it proves', t => {
     t.mock.method(Date, 'now', () => 100_000)
     const [near, far] = [new SystemClock(), new SystemClock()]

@@ -31,15 +31,24 @@ const JUMP_MS = 1_000
 
 const timedOut = (): DOMException => new DOMException('The operation timed out.', 'TimeoutError')
 
-/** The operating system's time, corrected towards the database's so that nodes agree (`follow`). */
+/**
+ * The operating system's time, corrected towards the database's so that nodes agree (`follow`). Once it follows, a step of the operating
+ * system's time (a late correction, a machine that slept) moves nothing before the database has said so: a process that ran ahead would
+ * write times into rows that all others keep to, and could not go back.
+ */
 export class SystemClock implements Clock {
   readonly speed = 1
   #offsetMs: number | undefined
   #doubtedMs: number | undefined
   #last = 0
+  #steppedMs = 0
+  /** The operating system's time and its monotonic one, as last read together. */
+  #read: { readonly at: number; readonly ticks: number } | undefined
+  /** Hears of a step, so that the database can be asked at once. */
+  onStep: () => void = () => undefined
 
   now(): number {
-    this.#last = Math.max(this.#last, Date.now() + (this.#offsetMs ?? 0))
+    this.#last = Math.max(this.#last, this.unfollowed() + (this.#offsetMs ?? 0))
     return this.#last
   }
 
@@ -62,8 +71,17 @@ export class SystemClock implements Clock {
     return isBelieved
   }
 
+  /** Without the database's correction, and without steps since it was first known. */
   unfollowed(): number {
-    return Date.now()
+    const read = { at: Date.now(), ticks: performance.now() }
+    const { at, ticks } = this.#read ?? read
+    const stepMs = read.at - at - (read.ticks - ticks)
+    this.#read = read
+    if (this.#offsetMs !== undefined && Math.abs(stepMs) > JUMP_MS) {
+      this.#steppedMs += stepMs
+      this.onStep()
+    }
+    return read.at - Math.round(this.#steppedMs)
   }
 
   // Node's timers fire up to a millisecond early, so the pause is measured; monotonically, because a step of the
