@@ -49,6 +49,14 @@ test('nesting as deep as a megabyte allows ends in a reason, with long numbers i
   assert.deepEqual(parse('['.repeat(65)), bad('nested more than 64 deep'))
 })
 
+test('more objects or values than any vendor sends end in a reason before they are made', () => {
+  for (const [item, count] of [
+    ['{}', 1_000_001],
+    ['1', 6_000_002],
+  ] as const)
+    assert.deepEqual(parse(`[${Array.from({ length: count }, () => item).join(',')}]`), bad('more values than any answer has'))
+})
+
 test('brackets side by side or inside text are not deep', () => {
   const text = `${'['.repeat(99)}"\\${'{'.repeat(99)}`
   assert.deepEqual(parse(JSON.stringify({ [text]: text })), ok({ [text]: text }))

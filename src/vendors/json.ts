@@ -5,6 +5,12 @@ type Parsed = { readonly outcome: 'ok'; readonly value: unknown } | { readonly o
 
 /** The deepest answer we know has 6 levels; a reviver recurses, and a body of brackets must not end in its stack. */
 const DEPTH_MAX = 64
+/**
+ * What is read takes up to thirty times the memory of its text, most where the text is `{},{},{}`. A hundred megabytes of Garmin's samples
+ * are a third of a million objects with four million values.
+ */
+const CONTAINERS_MAX = 1_000_000
+const VALUES_MAX = 6_000_000
 /** Garmin's activity details are said to reach 100 MB. */
 const BYTES_MAX = 128 * 1024 * 1024
 
@@ -13,7 +19,8 @@ const malformed = (reason: string): Parsed => ({ outcome: 'malformed', reason })
 export function parseJson(body: Uint8Array, bytesMax = BYTES_MAX): Parsed {
   if (body.byteLength === 0) return malformed('the body is empty')
   if (body.byteLength > bytesMax) return malformed(`the body has ${body.byteLength} bytes`)
-  if (isDeeper(body, DEPTH_MAX)) return malformed(`nested more than ${DEPTH_MAX} deep`)
+  const excess = excessOf(body)
+  if (excess !== undefined) return malformed(excess)
   const text = decode(body)
   return text === undefined ? malformed('not UTF-8') : parseText(text)
 }
@@ -48,18 +55,25 @@ function keepDigits(_key: string, value: unknown, context?: { readonly source?: 
 }
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+const COMMA = 0x2c
 const OPENING: readonly number[] = [0x5b, 0x7b]
 const CLOSING: readonly number[] = [0x5d, 0x7d]
 
-function isDeeper(body: Uint8Array, depthMax: number): boolean {
-  let depth = 0
+/** Looked for in the bytes, before anything is made of them. */
+function excessOf(body: Uint8Array): string | undefined {
+  let [depth, containers, values] = [0, 0, 0]
   for (let at = 0; at < body.length; at++) {
     const byte = body[at] ?? 0
     if (byte === QUOTE) at = endOfString(body, at)
+    else if (byte === COMMA) values++
     else if (CLOSING.includes(byte)) depth--
-    else if (OPENING.includes(byte) && ++depth > depthMax) return true
+    else if (OPENING.includes(byte)) {
+      containers++
+      if (++depth > DEPTH_MAX) return `nested more than ${DEPTH_MAX} deep`
+    }
+    if (values > VALUES_MAX || containers > CONTAINERS_MAX) return 'more values than any answer has'
   }
-  return false
+  return undefined
 }
 
 function endOfString(body: Uint8Array, start: number): number {
