@@ -4,6 +4,8 @@
 // the data is older than its retention.
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '../kernel/durations.ts'
+import { eachAlone } from '../kernel/each-alone.ts'
+import { hasCode } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import type { Database, Eraser, Queryable, Whose } from '../db/db.ts'
 import type { VendorName } from '../vendors/vendors.ts'
@@ -37,6 +39,8 @@ interface ErasureParts {
  * call of this athlete. With streams a row is up to a quarter of a megabyte.
  */
 const STEP_ROWS = 250
+/** A step that loses so often to others has a cause that another try does not end. */
+const MOST_LOST = 10
 /** A step takes far less: after so long its process has died, or was stopped. */
 const LEFT_MS = MINUTE_MS
 
@@ -92,11 +96,11 @@ export class Erasure {
     return row && (await this.#finish(row.id))
   }
 
-  /** Goes on with those whose process has died. */
+  /** Goes on with those whose process has died. One that fails keeps none of the others, and is told at the end. */
   async resume(): Promise<void> {
     const before = new Date(this.#parts.clock.now() - LEFT_MS)
     const left = await this.#parts.database.query<{ id: string }>(sql.leftErasures({ before }))
-    for (const { id } of left) await this.#finish(id)
+    await eachAlone(left, ({ id }) => this.#finish(id))
   }
 
   async receipts(athleteId: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<Receipt[]> {
@@ -134,8 +138,14 @@ export class Erasure {
   }
 
   async #finish(id: string): Promise<Receipt | undefined> {
-    for (;;) {
-      const stepped = await this.#parts.database.transaction(tx => this.#stepIn(tx, id))
+    for (let lost = 0; ;) {
+      const stepped = await this.#parts.database
+        .transaction(tx => this.#stepIn(tx, id))
+        .catch((error: unknown): Stepped => {
+          // A step that gave way to another transaction changed nothing.
+          if (!hasCode(error, 'PACE_DATABASE_CONFLICT') || ++lost > MOST_LOST) throw error
+          return { ended: false }
+        })
       if (stepped.ended) return stepped.receipt ?? (await this.#written(id))
     }
   }

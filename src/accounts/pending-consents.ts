@@ -2,7 +2,10 @@
 // browser's cookie; only hashes of them are stored. Whatever is not confirmed is withdrawn at the vendor, unless somebody here has the same account: a
 // revocation ends every grant of an account.
 import { createHash } from 'node:crypto'
+import { tell } from '../kernel/channels.ts'
 import { MINUTE_MS } from '../kernel/durations.ts'
+import { eachAlone } from '../kernel/each-alone.ts'
+import { hasCode, reasonOf } from '../kernel/errors.ts'
 import type { TokenGrant, VendorName } from '../vendors/vendors.ts'
 import { revokeGrant } from './bearer.ts'
 import { consentSql as sql } from './consent-sql.ts'
@@ -92,7 +95,7 @@ export class PendingConsents {
 
   async expire(): Promise<void> {
     const query = sql.expiredPendings({ now: this.#realTime(), limit: MOST_EXPIRED })
-    for (const row of await this.#parts.database.query<Row>(query)) await this.#discard(row)
+    await eachAlone(await this.#parts.database.query<Row>(query), row => this.#discard(row))
   }
 
   /** Takes a grant back that is not kept. */
@@ -104,7 +107,13 @@ export class PendingConsents {
 
   /** The row goes last: should this process die before, the next minute's schedule withdraws once more. */
   async #discard(row: Row): Promise<void> {
-    await this.withdraw(this.#grantedIn(row))
+    try {
+      await this.withdraw(this.#grantedIn(row))
+    } catch (error) {
+      if (!hasCode(error, 'PACE_SECRET_KEY')) throw error
+      const sentence = `A consent at ${row.vendor} that nobody confirmed cannot be revoked, because its key is gone: ${reasonOf(error)}`
+      tell('paceline:notice', { where: 'accounts', sentence, level: 'warn' })
+    }
     await this.#parts.database.query(sql.dropPending({ id: row.id }))
   }
 

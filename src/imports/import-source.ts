@@ -1,5 +1,6 @@
 // The imports as work: serves the import of an athlete's history that is next, one call or a short burst, and moves its row by how that
 // ended. What all athletes wait for (no permit, a vendor that fails) is the gate's; only what concerns this import alone pauses it here.
+import type { Connections } from '../accounts/accounts.ts'
 import type { Database, Queryable } from '../db/db.ts'
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -15,6 +16,7 @@ import { tellMove } from './telling.ts'
 interface ImportSourceParts {
   readonly database: Database
   readonly store: JobStore
+  readonly connections: Pick<Connections, 'hold'>
   readonly clock: Clock
   /** Records that the history is complete up to `at`, in the transaction that completes the import. */
   readonly synced: (tx: Queryable, job: ImportJob, at: Date) => Promise<void>
@@ -93,9 +95,16 @@ export class ImportSource implements Source {
     return SERVED
   }
 
-  /** In a transaction that the lane's claim fences: a worker that lost its lane moves nothing. */
+  /**
+   * In a transaction that the lane's claim fences: a worker that lost its lane moves nothing. It holds the connection first, as all do who
+   * write what an erasure deletes: the other way round the two would deadlock.
+   */
   async #move(claim: Claim, move: (tx: Queryable) => Promise<boolean>): Promise<boolean> {
-    return await this.#parts.database.transaction(async tx => (await claim.keep(tx)) && (await move(tx)))
+    const { connections, database } = this.#parts
+    const { athleteId, vendor } = claim.lane
+    return await database.transaction(
+      async tx => (await connections.hold(tx, athleteId, vendor)) && (await claim.keep(tx)) && (await move(tx)),
+    )
   }
 
   async #paused(job: ImportJob, claim: Claim, pause: Pause): Promise<Served> {

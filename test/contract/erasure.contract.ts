@@ -1,7 +1,10 @@
 // Erasing in short steps, on every database: hidden at once, others in between, resumed by whoever finds it.
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import type { Database } from '../../src/db/db.ts'
+import { randomUUID } from 'node:crypto'
+import { Erasure } from '../../src/accounts/accounts.ts'
+import type { Database, Eraser } from '../../src/db/db.ts'
+import { PacelineError } from '../../src/kernel/errors.ts'
 import { MINUTE_MS } from '../durations.ts'
 import { roomsOn } from '../rooms.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
@@ -127,6 +130,46 @@ export function erasureContract(name: string, open: () => Promise<Database>): vo
       assert.deepEqual(await left(database), { activities: 0, erasures: 0 })
       const [receipt] = await erasure.receipts(athleteId, { limit: 9 })
       assert.partialDeepStrictEqual(receipt?.counts, { connection: 1, activity: MANY, activity_stream: MANY })
+    })
+
+    test('a step that gives way to another transaction is tried again, not told to who disconnects', async () => {
+      const { database, athleteId } = await world()
+      let steps = 0
+      const { erasure } = roomsOn({
+        clock,
+        database: watched(database, async () => {
+          steps += 1
+          // A step may be told as undone; the next one does what is left.
+          if (steps === 3) throw new PacelineError('PACE_DATABASE_CONFLICT', 'A transaction gave way to another one.')
+        }),
+      })
+      assert.equal((await erasure.disconnect(athleteId, 'strava'))?.counts['connection'], 1)
+      assert.deepEqual(await left(database), { activities: 0, erasures: 0 })
+    })
+
+    test('one erasure that cannot go on keeps no other from going on', async () => {
+      const { database, athleteId, accounts } = await world()
+      const other = (await accounts.createAthlete({ name: 'Bo', timezone: null })).id
+      for (const [id, at] of [
+        [athleteId, 2],
+        [other, 1],
+      ] as const)
+        await database.query(
+          `insert into erasure (id, athlete_id, vendor, cause, stepped_at) values ($1, $1, 'strava', 'disconnected', now() - $2 * interval '1 hour')`,
+          [id, at],
+        )
+      const failing: Eraser = {
+        tables: [],
+        due: async () => [],
+        erase: async (_, whose) => {
+          if (whose.athleteId === athleteId) throw new Error('a table of it is broken')
+          return { counts: { activity: 1 }, hasMore: false }
+        },
+      }
+      const { connections } = roomsOn({ database, clock })
+      const parts = { database, clock, newId: randomUUID, connections, retentionDays: () => undefined }
+      await assert.rejects(new Erasure({ ...parts, erasers: [failing] }).resume(), /broken/)
+      assert.deepEqual(await database.query('select athlete_id as id from erasure'), [{ id: athleteId }])
     })
 
     test('two disconnects at once give one receipt, to both', async () => {

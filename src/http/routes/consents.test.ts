@@ -158,6 +158,16 @@ describe('an answer', () => {
     assert.equal(revocations(), 1)
   })
 
+  test('whose key is gone keeps no other from being revoked', async () => {
+    await asks()
+    await database.query("update pending_consent set sealed_grant = 'v1.unknown.key.text'")
+    await clock.runUntil(clock.sleep(1))
+    await asks()
+    await clock.runUntil(clock.sleep(10 * MINUTE_MS))
+    await connections.consents.expire()
+    assert.deepEqual([await pending(), revocations()], [0, 1])
+  })
+
   test('finds nothing after the athlete was erased, or has disconnected meanwhile', async () => {
     const { id } = await accounts.createAthlete({ name: 'Bo', timezone: null })
     const erased = askedIn(await opens(await link(id)))
