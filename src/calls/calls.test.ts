@@ -107,26 +107,6 @@ describe('one call', () => {
     })
   }
 
-  test('a 429 just after our midnight is about the day before where the vendor’s clock is behind ours', async () => {
-    const midnight = Date.UTC(2026, 2, 11)
-    const clock = new VirtualClock(midnight + 3_000)
-    const headers = {
-      date: new Date(midnight - 17_000).toUTCString(),
-      'x-ratelimit-limit': '100,1000',
-      'x-ratelimit-usage': '1,1000',
-    }
-    const calls = new Calls({
-      fetch: answer(429, '{}', headers),
-      clock,
-      random: seeded(1),
-      ...ledger(),
-      slots: () => new Slots(4),
-    })
-    const outcome = await clock.runUntil(calls.call(detail, { callClass: 'live' }))
-    assert(outcome.outcome === 'rate_limited')
-    assert.equal(outcome.retryAt, midnight + 20_000)
-  })
-
   for (const [what, first] of [
     ['a server error', answer(503)],
     ["Strava's maintenance", answer(597)],
