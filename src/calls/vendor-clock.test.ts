@@ -8,7 +8,7 @@ import type { PermitSource } from '../quota/quota.ts'
 import { openVendor } from '../vendors/vendors.ts'
 import { Calls } from './calls.ts'
 
-const { activityDetail } = openVendor('strava', { clientId: '1', clientSecret: 's', baseUrl: 'http://vendor.test' }).endpoints
+const strava = openVendor('strava', { clientId: '1', clientSecret: 's', baseUrl: 'http://vendor.test' })
 const MIDNIGHT = Date.UTC(2026, 2, 11)
 const settled = (): Promise<void> => Promise.resolve()
 const permits: PermitSource = () =>
@@ -20,7 +20,7 @@ async function retryAt(ours: number, theirs: number, usage: string): Promise<num
   const headers = { date: new Date(theirs).toUTCString(), 'x-ratelimit-limit': '100,1000', 'x-ratelimit-usage': usage }
   const fetch = (): Promise<Response> => Promise.resolve(new Response('{}', { status: 429, headers }))
   const calls = new Calls({ fetch, clock, random: seeded(1), permits, slots: () => new Slots(4) })
-  const outcome = await clock.runUntil(calls.call(activityDetail('7'), { callClass: 'live' }))
+  const outcome = await clock.runUntil(calls.call(strava.endpoints.activityDetail('7'), { callClass: 'live' }))
   return outcome.outcome === 'rate_limited' ? outcome.retryAt : undefined
 }
 
