@@ -108,7 +108,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     ...workers(rooms, roles),
     bell.service,
     ...passing(rooms, roles),
-    ...(roles.includes('scheduler') ? scheduled({ ...rooms, bell, bus, clock, database }) : []),
+    ...(roles.includes('scheduler') ? scheduled({ ...rooms, bell, clock, database }) : []),
     ...(roles.includes('api') ? [http.service] : []),
   ])
   const opened = opening.move()

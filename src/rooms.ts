@@ -91,6 +91,7 @@ export interface Rooms {
   readonly sleep: SleepStore
   /** Stores what the bus delivers of nights. */
   readonly normaliser: Consumer
+  readonly bus: Bus
   readonly relay: Relay
   readonly deadLetters: DeadLetters
   readonly imports: Imports
@@ -138,7 +139,7 @@ export function roomsOf(outside: Outside): Rooms {
     onClosed: (gate, busy) => imports.waitFor(gate, busy),
   })
   const all = { accounts, connections, erasure, activities, quota, work, calls, imports, streams, inbox, worker }
-  return { ...all, ingest, ingestRequests, ...events }
+  return { ...all, ingest, ingestRequests, bus: outside.bus, ...events }
 }
 
 /** What the bus carries, and who listens to it. */

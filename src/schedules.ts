@@ -1,7 +1,6 @@
 // What happens by itself, at its times: pruning, retention, sweeps. Started in one process or in several; each schedule rings once for all.
 import { cron, type Bell } from './bell/bell.ts'
 import type { Database } from './db/db.ts'
-import type { Bus } from './events/events.ts'
 import type { Clock } from './kernel/clock.ts'
 import { service, type Service } from './kernel/service.ts'
 import type { Rooms } from './rooms.ts'
@@ -9,13 +8,12 @@ import { vendorNames } from './vendors/vendors.ts'
 
 interface Scheduled extends Rooms {
   readonly bell: Bell
-  readonly bus: Bus
   readonly clock: Clock
   readonly database: Database
 }
 
-export function scheduled({ bell, bus, clock, database, imports, streams, ...rooms }: Scheduled): Service[] {
-  const { accounts, connections, deadLetters, erasure, ingestRequests, quota } = rooms
+export function scheduled({ bell, clock, database, imports, streams, ...rooms }: Scheduled): Service[] {
+  const { bus, accounts, connections, deadLetters, erasure, ingestRequests, quota } = rooms
   const work: Record<string, { expression: string; work: () => Promise<void> }> = {
     'accounts-prune': {
       expression: '40 3 * * *',

@@ -35,7 +35,7 @@ export function roomsOn({ settings, ...given }: Given): Rooms {
     random,
     newId: idMaker(clock, random),
     bell: new VirtualBell(clock),
-    bus: new RowBus({ database, clock, streams: streamsOf(7) }),
+    bus: new RowBus({ database, clock: given.realClock ?? clock, streams: streamsOf(7) }),
     realClock: clock,
     secrets: SECRETS,
     fetch,

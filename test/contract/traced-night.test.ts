@@ -1,0 +1,3 @@
+import { tracedNightContract } from './traced-night.contract.ts'
+
+tracedNightContract('rows in PGlite')
