@@ -21,7 +21,7 @@ import { JetStreamSubscription } from './jetstream-subscription.ts'
 import type { Nats } from './nats.ts'
 
 interface JetStreamBusParts {
-  readonly nats: Pick<Nats, 'connection'>
+  readonly nats: Pick<Nats, 'connection' | 'isConnected'>
   readonly clock: Clock
   readonly streams: Streams
 }
@@ -81,7 +81,7 @@ export class JetStreamBus implements Bus {
     try {
       const { client, headersOf } = await this.#with(stream)
       const more = headers === undefined ? {} : { headers: headersOf(headers) }
-      await client.publish(subject, data, { msgID: id, timeout: BUS_DEADLINE_MS, retries: 0, ...more })
+      await client.publish(subject, data, { msgID: id, timeout: BUS_DEADLINE_MS, ...more })
       return { outcome: 'stored' }
     } catch (error) {
       const told = this.#told(error, stream)
@@ -130,13 +130,17 @@ export class JetStreamBus implements Bus {
       ready = ensureStream(api.manager, stream, subjects, keptMs)
       this.#ready.set(stream, ready)
     }
-    await ready
+    await ready.catch((error: unknown) => {
+      this.#ready.delete(stream)
+      throw away(`the stream ${stream} cannot be had (${reasonOf(error)})`, error)
+    })
     return api
   }
 
   async #open(): Promise<Api> {
-    const { connection } = this.#parts.nats
-    if (connection === undefined) throw away('there is no connection')
+    const { connection, isConnected } = this.#parts.nats
+    // Nothing waits for its deadline while it is known that nobody is there.
+    if (connection === undefined || !isConnected) throw away('there is no connection to NATS')
     if (this.#api?.connection === connection) return this.#api
     const { jetstream, jetstreamManager } = await import('@nats-io/jetstream')
     const { createInbox, headers } = await import('@nats-io/transport-node')

@@ -20,10 +20,6 @@ select pg_notify('paceline_bus', '') where exists (select from stored);
 -- name: known
 select from bus_durable where name = $name and subject = $subject;
 
--- name: lock
--- Waits for those who publish just now and holds up the next ones: who comes after it sees the new durable.
-lock table bus_message in share mode;
-
 -- name: make
 -- A new durable, or one of another subject, is owed what is kept.
 with made as (

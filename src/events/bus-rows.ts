@@ -22,7 +22,6 @@ import { whoseIs } from './whose.ts'
 const sql = loadQueries(new URL('bus-rows.sql', import.meta.url), {
   publish: ['messages', 'now'],
   known: ['name', 'subject'],
-  lock: [],
   make: ['name', 'subject', 'now'],
   pull: ['durable', 'now', 'most', 'until'],
   next: ['durable'],
@@ -88,7 +87,8 @@ export class RowBus implements Bus {
     const { name, subject } = durable
     if ((await database.query(sql.known({ name, subject }))).length === 0)
       await database.transaction(async tx => {
-        await tx.query(sql.lock())
+        // Waits for those who publish just now and holds up the next ones: who comes after it sees the new durable. Cannot be prepared.
+        await tx.script('lock table bus_message in share mode')
         await tx.query(sql.make({ name, subject, now: new Date(clock.now()) }))
       })
     await this.#listen()

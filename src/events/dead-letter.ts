@@ -90,6 +90,7 @@ export function messageOf(letter: Letter): Message {
 
 /** As it is found on the bus. Anybody may publish there, so everything may be missing. */
 export function letterIn({ id, subject, headers, data, publishedAt }: Delivery): Letter {
+  const originalSubject = headers[NAMES.originalSubject]
   const instant = (name: string): number => {
     const at = Date.parse(headers[name] ?? '')
     return Number.isFinite(at) ? at : publishedAt
@@ -97,7 +98,7 @@ export function letterIn({ id, subject, headers, data, publishedAt }: Delivery):
   return {
     letterId: lineOf(id),
     subject: lineOf(subject),
-    originalSubject: headers[NAMES.originalSubject],
+    originalSubject: originalSubject === undefined ? undefined : lineOf(originalSubject),
     eventId: lineOf(headers[NAMES.originalId] ?? id),
     reason: lineOf(headers[NAMES.reason] ?? subject.slice(subject.lastIndexOf('.') + 1)),
     error: lineOf(headers[NAMES.error] ?? ''),

@@ -25,7 +25,10 @@ order by id
 on conflict (letter_id) do nothing;
 
 -- name: list
-select l.*, r.replays, r.replayed_at
+-- Without the bytes of large ones: a page of those would be some hundred megabytes.
+select
+  l.id, l.subject, l.original_subject, l.event_id, l.reason, l.error, l.attempt, l.first_at, l.last_at, l.headers,
+  case when octet_length(l.payload) <= 16384 then l.payload end as payload, r.replays, r.replayed_at
 from dead_letter l
 cross join lateral (
   select count(*)::integer as replays, max(asked_at) as replayed_at

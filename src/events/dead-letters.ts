@@ -4,7 +4,8 @@ import type { NewId } from '../kernel/ids.ts'
 import { isId } from '../kernel/ids.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
-import { PacelineError } from '../kernel/errors.ts'
+import { tell } from '../kernel/channels.ts'
+import { isPassing, PacelineError } from '../kernel/errors.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import { DLQ_STREAM, type Bus } from './bus.ts'
 import { Consumer, type Held, type Verdict } from './consumer.ts'
@@ -36,8 +37,8 @@ export interface DeadLetter {
   readonly attempt: number
   readonly firstAt: Date
   readonly lastAt: Date
-  /** The original bytes; in base64 where they are no text. */
-  readonly payload: string
+  /** The original bytes, in base64 where they are no text; null in a list where they are many. */
+  readonly payload: string | null
   readonly payloadEncoding: 'utf8' | 'base64'
   readonly replays: number
   readonly replayedAt: Date | null
@@ -56,7 +57,7 @@ interface LetterRow {
   readonly first_at: Date
   readonly last_at: Date
   readonly headers: Record<string, string>
-  readonly payload: Buffer
+  readonly payload: Buffer | null
   readonly replays: number
   readonly replayed_at: Date | null
 }
@@ -90,8 +91,15 @@ export class DeadLetters {
   }
 
   async #store(batch: readonly Held[]): Promise<readonly Verdict[]> {
-    const letters = batch.map(({ delivery }) => this.#rowOf(letterIn(delivery), delivery.seq))
-    await this.#parts.database.query(sql.keep({ letters: JSON.stringify(letters) }))
+    try {
+      const letters = batch.map(({ delivery }) => this.#rowOf(letterIn(delivery), delivery.seq))
+      await this.#parts.database.query(sql.keep({ letters: JSON.stringify(letters) }))
+    } catch (error) {
+      if (isPassing(error)) throw error
+      // It stays in the stream; only here it cannot be shown.
+      if (batch.length === 1) tell('paceline:fault', { where: 'events', what: 'a dead letter', error })
+      else for (const held of batch) await this.#store([held])
+    }
     return batch.map(() => ({ verdict: 'done' }))
   }
 
@@ -141,7 +149,7 @@ export class DeadLetters {
   /** Publishes the original bytes to the original subject again. False: there is no such letter. */
   async replay(id: string): Promise<boolean> {
     const row = await this.#row(id)
-    if (row === undefined) return false
+    if (row?.payload == null) return false
     const { database, bus, clock } = this.#parts
     if (row.original_subject === null)
       throw new PacelineError('PACE_NOT_REPLAYABLE', 'The letter does not say to which subject the message was published.')
@@ -193,7 +201,7 @@ export class DeadLetters {
 }
 
 function deadLetterIn(row: LetterRow): DeadLetter {
-  const text = textOf(row.payload)
+  const text = row.payload === null ? undefined : textOf(row.payload)
   return {
     id: row.id,
     subject: row.subject,
@@ -203,8 +211,8 @@ function deadLetterIn(row: LetterRow): DeadLetter {
     attempt: row.attempt,
     firstAt: row.first_at,
     lastAt: row.last_at,
-    payload: text ?? row.payload.toString('base64'),
-    payloadEncoding: text === undefined ? 'base64' : 'utf8',
+    payload: text ?? row.payload?.toString('base64') ?? null,
+    payloadEncoding: text === undefined && row.payload !== null ? 'base64' : 'utf8',
     replays: row.replays,
     replayedAt: row.replayed_at,
     action: isReason(row.reason) ? ACTIONS[row.reason] : null,

@@ -10,6 +10,8 @@ import { PacelineError, reasonOf } from '../kernel/errors.ts'
 export interface Nats {
   /** Undefined until the first connection; from then on always the same object, connected or not. */
   readonly connection: NatsConnection | undefined
+  /** As far as is known. */
+  readonly isConnected: boolean
   /** Resolves when the server and its JetStream answer within the deadline, else rejects with PACE_NATS_UNAVAILABLE. */
   ping(): Promise<void>
   /** Lets requests under way finish, for at most one deadline. May be called any number of times. */
@@ -56,6 +58,10 @@ class NatsLink implements Nats {
 
   get connection(): NatsConnection | undefined {
     return this.#connection
+  }
+
+  get isConnected(): boolean {
+    return this.#problem === undefined
   }
 
   async open(): Promise<void> {

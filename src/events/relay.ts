@@ -196,7 +196,7 @@ export class Relay {
   async gauges(written: Clock): Promise<{ name: string; help: string; value: number }[]> {
     const { waiting, oldestMs } = await this.owed(written)
     return [
-      { name: 'paceline_outbox_waiting', help: 'Events that were not published yet', value: waiting },
+      { name: 'paceline_outbox_waiting', help: 'Events that were not published yet, up to 10,000', value: waiting },
       { name: 'paceline_outbox_oldest_seconds', help: 'For how long the oldest of them has waited', value: oldestMs / 1000 },
     ]
   }

@@ -9,6 +9,7 @@ export const FAULT_PLACES = [
   'work',
   'imports',
   'streams',
+  'events',
   'service',
   'a live feed',
   'the end of a permit',

@@ -14,7 +14,7 @@ const letter = z.object({
   attempt: count.describe('Deliveries until then'),
   firstAt: instant.describe('When the message was published'),
   lastAt: instant.describe('When it became a dead letter'),
-  payload: z.string().describe('The original bytes'),
+  payload: z.string().nullable().describe('The original bytes; in the list null where they are more than 16 kB'),
   payloadEncoding: z.enum(['utf8', 'base64']),
   replays: count,
   replayedAt: instant.nullable(),
