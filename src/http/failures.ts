@@ -57,14 +57,16 @@ function judge(error: unknown, request: FastifyRequest): PacelineError {
 }
 
 function refusalOf(error: unknown): PacelineError | undefined {
-  // A code without a status is not for requests: its sentence is for the operator.
-  if (error instanceof PacelineError) return statusOf[error.code] === undefined ? undefined : error
+  if (error instanceof PacelineError) return isForRequests(error) ? error : undefined
   if (!(error instanceof Error)) return undefined
   const { code = '', statusCode } = error as Partial<FastifyError>
   if (REFUSALS[code] !== undefined) return REFUSALS[code]
   if (hasZodFastifySchemaValidationErrors(error)) return invalid(error.validationContext, error.validation)
   return statusCode === 400 ? new PacelineError('PACE_BAD_REQUEST', 'The request is malformed.', { cause: error }) : undefined
 }
+
+/** The sentence of a code without a status is for the operator, and that of a fault for the log. */
+const isForRequests = ({ code }: PacelineError): boolean => statusOf[code] !== undefined && code !== 'PACE_INTERNAL'
 
 interface Complaint {
   readonly instancePath: string
