@@ -1,13 +1,15 @@
 -- name: outbox
 -- The events about erased data: one that waits would announce what is gone. A `.deleted` event stays: it tells consumers to delete their
--- copy. An event is as old as its activity or night. The athlete of a night is inside its payload.
+-- copy. An event is as old as its activity or night, which may be inside its payload.
 delete from outbox
 where id in (
   select id from outbox
   where outbox_athlete(payload) = $athleteId::text and outbox_vendor(payload) = $vendor
   and ($before::timestamptz is null
-    or coalesce((payload ->> 'start')::timestamptz, (payload #>> '{payload,date}')::date::timestamp at time zone 'UTC', created_at)
-      < $before)
+    or coalesce(
+      (payload ->> 'start')::timestamptz,
+      coalesce(payload #>> '{payload,date}', payload #>> '{record,date}')::date::timestamp at time zone 'UTC',
+      created_at) < $before)
   and subject not like '%.deleted'
   limit $limit)
 returning 1 as erased;
