@@ -134,7 +134,7 @@ export class ActivitiesFixture {
   async events(athleteId: string): Promise<string[]> {
     const rows = await this.database.query<{ line: string }>(
       `select subject || ' ' || (payload ->> 'externalId') as line from outbox
-       where payload ->> 'athleteId' = $1 and published_at is null order by id`,
+       where payload ->> 'athleteId' = $1 order by id`,
       [athleteId],
     )
     return rows.map(row => row.line)

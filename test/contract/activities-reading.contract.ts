@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { eraseSome } from '../../src/accounts/accounts.ts'
 import { isCursor, type Activity } from '../../src/activities/activities.ts'
 import type { Database } from '../../src/db/db.ts'
+import { RowBus, streamsOf } from '../../src/events/events.ts'
 import { erasers } from '../../src/rooms.ts'
 import { ActivitiesFixture, realAnswers, type Answers } from './activities-fixture.ts'
 
@@ -203,18 +204,20 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       await assert.rejects(fixture.activities.list(ada, { cursor: 'x', limit: 1 }), /checked where it comes in/)
     })
 
-    test("erasing takes a vendor's activities, photos and check-ins, and what was to be told of them", async () => {
+    test("erasing takes a vendor's activities, photos and check-ins, and what was told or is to be told of them", async () => {
       const [one, other] = [await filled(), await filled()]
       const kept = await fixture.activities.createManual(one, { ...manual, start: new Date(0) })
       const [gone = ''] = real.photos.keys()
       await fixture.remove(one, [gone])
-      await fixture.database.query("update outbox set published_at = created_at where payload ->> 'externalId' = $1", [
-        real.summaries[0]?.id,
-      ])
+      const bus = new RowBus({ database: fixture.database, clock: fixture.clock, streams: streamsOf(7) })
+      for (const athleteId of [one, other]) {
+        const data = Buffer.from(JSON.stringify({ athleteId, vendor: 'strava' }))
+        await bus.publish([{ subject: 'athlete-ally.activity.imported', id: athleteId, data }])
+      }
       const photos = [...real.photos.values()].flat().length - (real.photos.get(gone)?.length ?? 0)
       const erase = async (vendor: string): Promise<Record<string, number>> =>
         (await fixture.database.transaction(tx => eraseSome(erasers, tx, { athleteId: one, vendor }, EVERYTHING))).counts
-      const none = { activity_stream: 0, activity: 0, activity_photo: 0, checkin: 0 }
+      const none = { activity_stream: 0, activity: 0, activity_photo: 0, checkin: 0, sleep_data: 0 }
       assert.deepEqual(await erase('garmin'), none)
       assert.deepEqual(await erase('strava'), { ...none, activity: real.summaries.length - 1, activity_photo: photos })
       assert.deepEqual(await erase('foursquare'), { ...none, checkin: real.checkins.length })
@@ -224,6 +227,7 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       )
       const told = await fixture.database.query("select subject from outbox where payload ->> 'athleteId' = $1", [one])
       assert.deepEqual(told, [{ subject: 'athlete-ally.activity.deleted' }])
+      assert.deepEqual(await fixture.database.query('select user_id from bus_message'), [{ user_id: other }])
       assert.equal((await fixture.rows(other)).length, real.summaries.length)
       assert.equal(await count('checkin', other), real.checkins.length)
     })

@@ -1,11 +1,14 @@
-// Retention finds who has something too old by indexes, on every database, and leaves everybody else alone.
+// Retention finds who has something too old by indexes, on every database, and leaves everybody else alone. Of nights, another vendor's
+// takes over.
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import assert from 'node:assert/strict'
 import type { Database } from '../../src/db/db.ts'
 import { blocksOf, positioned } from '../../src/db/queries.ts'
+import { RowBus, streamsOf } from '../../src/events/events.ts'
 import { erasers } from '../../src/rooms.ts'
-import { DAY_MS } from '../durations.ts'
+import type { Word } from '../../src/sleep/sleep-store.ts'
+import { DAY_MS, MINUTE_MS } from '../durations.ts'
 import { roomsOn } from '../rooms.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
 import { emptiedStore } from './emptied-store.ts'
@@ -15,8 +18,11 @@ const RETENTION_DAYS = 30
 const SEARCHES: Readonly<Record<string, readonly [file: string, indexes: RegExp]>> = {
   activity_due: ['src/activities/eraser.sql', /Index Only Scan using activity_age/],
   checkin_due: ['src/activities/eraser.sql', /Index Only Scan using checkin_age/],
-  sleep_heard_due: ['src/sleep/eraser.sql', /Index Only Scan using sleep_heard_age/],
-  outbox_due: ['src/events/eraser.sql', /Index Scan using outbox_age .*Index Scan using outbox_ageless /s],
+  due: [
+    'src/sleep/eraser.sql',
+    /Index Only Scan using sleep_record_age .*Index Only Scan using athlete_pkey .*Index Cond: \(id = /s,
+  ],
+  sleep_heard_due: ['src/sleep/heard-eraser.sql', /Index Only Scan using sleep_heard_age/],
 }
 
 export function retentionContract(name: string, open: () => Promise<Database>): void {
@@ -40,11 +46,18 @@ export function retentionContract(name: string, open: () => Promise<Database>): 
         [athleteId, start],
       )
     }
-    const addEvent = async (database: Database, event: { subject: string; payload: object; published?: Date }): Promise<void> => {
+    const addEvent = async (database: Database, event: { subject: string; payload: object }): Promise<void> => {
       await database.query(
-        'insert into outbox (id, subject, payload, created_at, published_at) values (gen_random_uuid(), $1, $2::text::jsonb, $3, $4)',
-        [event.subject, JSON.stringify(event.payload), daysAgo(40), event.published ?? null],
+        'insert into outbox (id, subject, payload, created_at) values (gen_random_uuid(), $1, $2::text::jsonb, $3)',
+        [event.subject, JSON.stringify(event.payload), daysAgo(40)],
       )
+    }
+    const dayAgo = (days: number): string => daysAgo(days).toISOString().slice(0, 10)
+    /** What a vendor told of a night when it was over. */
+    const night = (userId: string, vendor: 'oura' | 'whoop', days: number): Word => {
+      const at = daysAgo(days).getTime()
+      const said = { durationMinutes: 420, qualityScore: 80, isTentative: false, capturedAt: at }
+      return { record: { userId, date: dayAgo(days), vendor, externalId: `${days}`, ...said }, writtenAt: at, traceparent: '' }
     }
 
     test('what is too old is found by its indexes', async () => {
@@ -72,7 +85,7 @@ export function retentionContract(name: string, open: () => Promise<Database>): 
       const receipts = await counted_.retain('strava')
       assert.deepEqual(
         receipts.map(({ counts }) => counts),
-        [{ activity_stream: 0, activity_photo: 0, activity: 2, checkin: 0 }],
+        [{ activity_stream: 0, activity_photo: 0, activity: 2, checkin: 0, sleep_data: 0 }],
       )
       assert.deepEqual(await database.query('select count(*) from activity'), [{ count: 6 }])
       assert.deepEqual([statements.outside, statements.transactions], [Object.keys(SEARCHES).length, 1])
@@ -83,18 +96,18 @@ export function retentionContract(name: string, open: () => Promise<Database>): 
 
     test('every kind of thing is found by its own age', async () => {
       const { database, athlete, erasure } = await world()
-      const night = (userId: string, days: number) => ({
+      const told = (userId: string, days: number) => ({
         subject: 'athlete-ally.sleep.raw-received',
-        payload: { eventId: 'e', payload: { userId, date: daysAgo(days).toISOString().slice(0, 10), raw: { source: 'oura' } } },
+        payload: { eventId: 'e', payload: { userId, date: dayAgo(days), raw: { source: 'oura' } } },
       })
       const [ada, bob] = [await athlete(), await athlete()]
-      const heard = 'insert into sleep_heard values ($1, $2, $3, $4, $5)'
+      const heard = 'insert into sleep_heard (athlete_id, vendor, date, digest, captured_at) values ($1, $2, $3, $4, $5)'
       for (const [who, days] of [
         [ada, 40],
         [bob, 2],
       ] as const) {
         await database.query(heard, [who, 'oura', daysAgo(days), 'digest', daysAgo(days)])
-        await addEvent(database, night(who, days))
+        await addEvent(database, told(who, days))
       }
       assert.deepEqual(await erasure.retain('oura'), [], 'nothing that a receipt counts')
       const left = await database.query('select athlete_id as id from sleep_heard')
@@ -110,21 +123,69 @@ export function retentionContract(name: string, open: () => Promise<Database>): 
       )
     })
 
-    test('a deletion that was not published yet stays, and makes nobody due', async () => {
-      const { database, athlete } = await world()
+    test("of nights what is too old goes, and another vendor's of the same day takes over and is told", async () => {
+      const { database, athlete, erasure } = await world()
+      const [ada, bob] = [await athlete(), await athlete()]
+      const { sleep } = roomsOn({ database, clock })
+      await sleep.rank()
+      const nights = [night(ada, 'oura', 40), night(ada, 'whoop', 40), night(ada, 'oura', 35), night(ada, 'oura', 2)]
+      await sleep.store([...nights, night(bob, 'oura', 2), night('somebody', 'oura', 40)], daysAgo(0))
+      const counting = async (userId: string): Promise<string[]> =>
+        (await sleep.list({ userId, limit: 9 })).map(({ date, vendor }) => `${date} ${vendor}`)
+      assert.deepEqual(await counting(ada), [`${dayAgo(2)} oura`, `${dayAgo(35)} oura`, `${dayAgo(40)} oura`])
+      assert.deepEqual(
+        (await erasure.retain('oura')).map(({ counts }) => counts['sleep_data']),
+        [2],
+      )
+      assert.deepEqual(await counting(ada), [`${dayAgo(2)} oura`, `${dayAgo(40)} whoop`])
+      assert.deepEqual(await counting(bob), [`${dayAgo(2)} oura`])
+      assert.deepEqual(await counting('somebody'), [`${dayAgo(40)} oura`], 'belongs to whoever ingested it')
+      assert.deepEqual(
+        await database.query('select date::text, vendor from sleep_record where user_id = $1 order by date', [ada]),
+        [
+          { date: dayAgo(40), vendor: 'whoop' },
+          { date: dayAgo(2), vendor: 'oura' },
+        ],
+      )
+      const told = await database.query(
+        `select subject, payload #>> '{record,date}' as date, outbox_vendor(payload) as vendor
+         from outbox where outbox_athlete(payload) = $1 order by position`,
+        [ada],
+      )
+      const subject = 'athlete-ally.sleep.normalized-stored'
+      assert.deepEqual(told, [
+        { subject, date: dayAgo(2), vendor: 'oura' },
+        { subject, date: dayAgo(40), vendor: 'whoop' },
+      ])
+      assert.deepEqual(await erasure.retain('oura'), [])
+    })
+
+    test('a deletion that somebody has yet to hear of stays, and makes nobody due; what else is told of the erased goes', async () => {
+      const { database, athlete, erasure } = await world()
       const athleteId = await athlete()
-      const subject = 'athlete-ally.activity.deleted'
+      const deleted = 'athlete-ally.activity.deleted'
+      const imported = 'athlete-ally.activity.imported'
       const payload = { activityId: 'a', athleteId, vendor: 'strava', externalId: '1' }
-      await addEvent(database, { subject, payload })
+      await addEvent(database, { subject: deleted, payload })
+      await addEvent(database, { subject: imported, payload: { ...payload, start: daysAgo(40) } })
+      const bus = new RowBus({ database, clock, streams: streamsOf(7) })
+      const durable = await bus.subscribe({ name: 'test', subject: deleted, ackWaitMs: MINUTE_MS })
+      const data = Buffer.from(JSON.stringify(payload))
+      const message = (id: string, subject: string) => ({ id, subject, data })
+      await bus.publish([message('heard', deleted), message('owed', deleted), message('imported', imported)])
+      await durable.ack(await durable.pull(1, new AbortController().signal))
+      await bus.close()
+      await database.query('update bus_message set published_at = $1', [daysAgo(40)])
       const due = async (): Promise<string[]> => {
         const found = await Promise.all(erasers.map(each => each.due(database, { vendor: 'strava', before: daysAgo(30) })))
         return found.flat()
       }
       assert.deepEqual(await due(), [])
-      await addEvent(database, { subject, payload, published: daysAgo(39) })
+      await addActivity(database, athleteId, daysAgo(40))
       assert.deepEqual(await due(), [athleteId])
-      await roomsOn({ database, clock, settings }).erasure.retain('strava')
-      assert.deepEqual(await database.query('select published_at from outbox'), [{ published_at: null }])
+      await erasure.retain('strava')
+      assert.deepEqual(await database.query('select subject from outbox'), [{ subject: deleted }])
+      assert.deepEqual(await database.query('select message_id as id from bus_message'), [{ id: 'owed' }])
     })
   })
 }
