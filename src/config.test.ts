@@ -44,7 +44,8 @@ test('an empty environment gives the defaults of the contract', () => {
     streams: { concurrency: 4, settleMs: 1_800_000 },
     sleep: { priority: ['oura', 'whoop', 'garmin', 'unknown'] },
     notify: {},
-    normalizeSleep: { durable: 'normalize-sleep-durable', maxDeliver: 5, ackWaitMs: 60_000 },
+    normaliseSleep: { durable: 'normalize-sleep-durable', maxDeliver: 5, ackWaitMs: 60_000 },
+    deadLetterDays: 7,
     stremio: {
       maxSessions: 2,
       slotTtlMs: 3_600_000,
@@ -71,7 +72,7 @@ test('every variable of the contract is known, and no other', () => {
   const own =
     `HOST PORT HEALTH_PORT PUBLIC_URL DATA_DIR POSTGRES_URL REDIS_URL REDIS_TOKEN NATS_URL SECRET_KEY ADMIN_TOKEN INGEST_TOKEN LOG_LEVEL CLOCK_ANCHOR
     QUOTA_BUFFER QUOTA_GUARD_MS LIVE_RESERVE BACKFILL_YIELD BACKFILL_ORDER POLL_MINUTES STREAM_CONCURRENCY STREAM_SETTLE_MS SLEEP_PRIORITY
-    NOTIFY_URL NOTIFY_SECRET`.split(/\s+/)
+    NOTIFY_URL NOTIFY_SECRET DEAD_LETTER_DAYS`.split(/\s+/)
   const vendor = ['CLIENT_ID', 'CLIENT_SECRET', 'BASE_URL', 'WEBHOOK_VERIFY_TOKEN', 'WEBHOOK_SECRET', 'RETENTION_DAYS']
   const stremio = `BROKER_URL FALLBACK_URL MAX_SESSIONS SLOT_TTL_MS INACTIVITY_MS ROTATION_IDLE_MS GRACE_MS ATTEMPT_TIMEOUT_MS
     TOTAL_TIMEOUT_MS RETRY_JITTER_MS TRUST_PROXY`.split(/\s+/)
@@ -161,6 +162,7 @@ const BAD: Record<string, readonly string[]> = {
   PACELINE_STREAM_CONCURRENCY: ['0', '65'],
   PACELINE_SLEEP_PRIORITY: ['oura,oura', 'fitbit', 'oura,,whoop', ','],
   STREMIO_TRUST_PROXY: ['anyone', '10.0.0.0/99', 'true'],
+  PACELINE_DEAD_LETTER_DAYS: ['0', '366', '1.5'],
   NORMALIZE_SLEEP_DURABLE: ['a.b', 'a b', '*', '>'],
 }
 

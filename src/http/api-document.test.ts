@@ -47,7 +47,7 @@ describe('the OpenAPI document', () => {
       for (const { description } of Object.values(responses)) assert.notEqual(description, 'Default Response')
       for (const status of statuses.filter(each => /^[45]/.test(each)))
         assert.deepEqual(responses[status]?.content?.['application/json']?.schema, { $ref: '#/components/schemas/Error' })
-      const isGuarded = path.startsWith('/v1/') || path.startsWith('/admin/')
+      const isGuarded = /^\/(api\/)?v1\/|^\/admin\//.test(path)
       assert.equal(security !== undefined, isGuarded)
       assert.equal(statuses.includes('401') && statuses.includes('403'), isGuarded)
     })
