@@ -1,5 +1,5 @@
 // Runs the erasers of all rooms. A test checks that every table with an athlete column is covered.
-import type { Eraser, Queryable, Whose } from '../db/db.ts'
+import type { Eraser, ErasureStep, Queryable } from '../db/db.ts'
 
 /** Tables without data from a vendor, and why no eraser clears them. */
 export const identityTables: Readonly<Record<string, string>> = {
@@ -21,12 +21,12 @@ export const identityTables: Readonly<Record<string, string>> = {
 export async function eraseSome(
   erasers: readonly Eraser[],
   tx: Queryable,
-  whose: Whose,
+  what: ErasureStep,
   limit: number,
 ): Promise<{ counts: Record<string, number>; hasMore: boolean }> {
   const counts: Record<string, number> = {}
   for (const eraser of erasers) {
-    const step = await eraser.erase(tx, whose, limit)
+    const step = await eraser.erase(tx, what, limit)
     for (const [table, count] of Object.entries(step.counts)) counts[table] = (counts[table] ?? 0) + count
     if (step.hasMore) return { counts, hasMore: true }
   }

@@ -154,7 +154,7 @@ export class Erasure {
     const [row] = await tx.query<ErasureRow>(sql.lockErasure({ id }))
     if (row === undefined) return { ended: true }
     const whose = { athleteId: row.athlete_id, vendor: row.vendor, ...(row.older_than && { before: row.older_than }) }
-    const step = await eraseSome(this.#parts.erasers, tx, whose, STEP_ROWS)
+    const step = await eraseSome(this.#parts.erasers, tx, { ...whose, now: this.#now() }, STEP_ROWS)
     const counts = summed(row.counts, step.counts)
     if (step.hasMore) {
       await tx.query(sql.saveErasure({ id, counts: JSON.stringify(counts), now: this.#now() }))

@@ -11,6 +11,11 @@ export interface Whose {
   readonly before?: Date
 }
 
+/** What a step is to delete, and when: what is told of it bears Paceline's time. */
+export interface ErasureStep extends Whose {
+  readonly now: Date
+}
+
 export interface ErasedStep {
   /** Deleted rows by table; not of our own book-keeping. */
   readonly counts: Readonly<Record<string, number>>
@@ -21,7 +26,7 @@ export interface ErasedStep {
 export interface Eraser {
   readonly tables: readonly string[]
   /** Deletes at most so many rows of each table, in the caller's transaction, which so stays short: others go on after each step. */
-  erase(tx: Queryable, whose: Whose, limit: number): Promise<ErasedStep>
+  erase(tx: Queryable, step: ErasureStep, limit: number): Promise<ErasedStep>
   /** The athletes of whom there is something of this vendor that began before. Costs what is due, not what is kept. */
   due(database: Queryable, what: { readonly vendor: string; readonly before: Date }): Promise<readonly string[]>
 }

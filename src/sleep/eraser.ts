@@ -16,20 +16,16 @@ export const sleepEraser: Eraser = {
     const rows = await database.query<{ athlete_id: string }>(sql.due(what))
     return [...rows.map(row => row.athlete_id), ...(await heard.due(database, what))]
   },
-  erase: async (tx, whose, limit) => {
-    const { athleteId, vendor, before } = whose
+  erase: async (tx, step, limit) => {
+    const { athleteId, vendor, before, now } = step
     const found = await tx.query<{ date: string }>(sql.erasable({ athleteId, vendor, before, limit }))
     const dates = found.map(({ date }) => date)
     let erased = 0
     if (dates.length > 0)
-      await settleWithout(
-        tx,
-        dates.map(date => ({ user_id: athleteId, date })),
-        async () => {
-          erased = (await tx.query(sql.erase({ athleteId, vendor, dates }))).length
-        },
-      )
-    const rest = await heard.erase(tx, whose, limit)
+      await settleWithout(tx, { nights: dates.map(date => ({ user_id: athleteId, date })), now }, async () => {
+        erased = (await tx.query(sql.erase({ athleteId, vendor, dates }))).length
+      })
+    const rest = await heard.erase(tx, step, limit)
     return { counts: { sleep_data: erased, ...rest.counts }, hasMore: dates.length >= limit || rest.hasMore }
   },
 }

@@ -34,8 +34,8 @@ describe('what the ingest hands on', () => {
   const receive = async (...nights: Night[]): Promise<number> =>
     await database.transaction(tx => ingest.receive(tx, ATHLETE, nights))
   const erase = async (before?: Date): Promise<void> => {
-    const whose = { athleteId: ATHLETE, vendor: 'whoop', ...(before && { before }) }
-    await database.transaction(tx => sleepEraser.erase(tx, whose, 1_000))
+    const step = { athleteId: ATHLETE, vendor: 'whoop', now: new Date(clock.now()), ...(before && { before }) }
+    await database.transaction(tx => sleepEraser.erase(tx, step, 1_000))
   }
   const durations = async (): Promise<number[]> => {
     const rows = await database.query<{ minutes: number }>(

@@ -69,7 +69,7 @@ with keys as materialized (
     jsonb_build_object('record', jsonb_strip_nulls(jsonb_build_object(
       'userId', s.user_id, 'date', s.date, 'durationMinutes', s.duration_minutes, 'qualityScore', s.quality_score, 'vendor', s.vendor,
       'capturedAt', to_char(s.captured_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))),
-    coalesce($now::timestamptz, now()), k.traceparent
+    $now, k.traceparent
   from stored s join keys k on k.user_id = s.user_id and k.date = s.date
   returning id
 )

@@ -82,11 +82,15 @@ interface NightKey {
 }
 
 /** Decides these days anew, in the caller's transaction: something of them is to be deleted by `remove`. */
-export async function settleWithout(tx: Queryable, keys: readonly NightKey[], remove: () => Promise<void>): Promise<void> {
-  const nights = JSON.stringify(keys)
+export async function settleWithout(
+  tx: Queryable,
+  what: { readonly nights: readonly NightKey[]; readonly now: Date },
+  remove: () => Promise<void>,
+): Promise<void> {
+  const nights = JSON.stringify(what.nights)
   await tx.query(sql.hold({ nights }))
   await remove()
-  await tx.query(sql.settle({ nights, now: null }))
+  await tx.query(sql.settle({ nights, now: what.now }))
 }
 
 const rowOf = ({ record, writtenAt, traceparent }: Word): object => ({

@@ -215,8 +215,9 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
         await bus.publish([{ subject: 'athlete-ally.activity.imported', id: athleteId, data }])
       }
       const photos = [...real.photos.values()].flat().length - (real.photos.get(gone)?.length ?? 0)
+      const now = new Date(fixture.clock.now())
       const erase = async (vendor: string): Promise<Record<string, number>> =>
-        (await fixture.database.transaction(tx => eraseSome(erasers, tx, { athleteId: one, vendor }, EVERYTHING))).counts
+        (await fixture.database.transaction(tx => eraseSome(erasers, tx, { athleteId: one, vendor, now }, EVERYTHING))).counts
       const none = { activity_stream: 0, activity: 0, activity_photo: 0, checkin: 0, sleep_data: 0 }
       assert.deepEqual(await erase('garmin'), none)
       assert.deepEqual(await erase('strava'), { ...none, activity: real.summaries.length - 1, activity_photo: photos })
@@ -237,8 +238,9 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       const cutoff = real.summaries.at(40)?.start_date ?? ''
       const young = real.summaries.filter(each => each.start_date >= cutoff).map(each => each.id)
       const before = new Date(cutoff)
+      const now = new Date(fixture.clock.now())
       const { counts } = await fixture.database.transaction(tx =>
-        eraseSome(erasers, tx, { athleteId, vendor: 'strava', before }, EVERYTHING),
+        eraseSome(erasers, tx, { athleteId, vendor: 'strava', before, now }, EVERYTHING),
       )
       assert.equal(counts['activity'], real.summaries.length - young.length)
       const old = [...real.photos].filter(([externalId]) => !young.includes(externalId)).flatMap(([, photos]) => photos)
@@ -250,7 +252,9 @@ export function activitiesReadingContract(name: string, open: () => Promise<Data
       )
       assert.deepEqual((await fixture.events(athleteId)).map(line => String(line.split(' ')[1])).toSorted(), young.toSorted())
       const recent = real.checkins.filter(each => each.createdAt * 1000 >= before.getTime())
-      await fixture.database.transaction(tx => eraseSome(erasers, tx, { athleteId, vendor: 'foursquare', before }, EVERYTHING))
+      await fixture.database.transaction(tx =>
+        eraseSome(erasers, tx, { athleteId, vendor: 'foursquare', before, now }, EVERYTHING),
+      )
       assert.equal(await count('checkin', athleteId), recent.length)
       assert(recent.length > 0 && recent.length < real.checkins.length)
     })

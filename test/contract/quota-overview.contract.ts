@@ -1,7 +1,7 @@
 // What is shown of the quota is what was counted and what would be decided, on every database.
 import { after, before, beforeEach, describe, test } from 'node:test'
 import assert from 'node:assert/strict'
-import { migrate, type Database } from '../../src/db/db.ts'
+import { migrate, type Database, type Whose } from '../../src/db/db.ts'
 import { VirtualClock } from '../../src/kernel/clock.ts'
 import { idMaker } from '../../src/kernel/ids.ts'
 import { secure } from '../../src/kernel/random.ts'
@@ -282,8 +282,8 @@ export function quotaOverviewContract(name: string, open: () => Promise<Database
       assert.deepEqual(await database.query('select count(*) from quota_window'), [{ count: 5 }])
     })
 
-    const erase = async (whose: Parameters<typeof quotaEraser.erase>[1]): Promise<Readonly<Record<string, number>>> =>
-      (await database.transaction(tx => quotaEraser.erase(tx, whose, 1_000))).counts
+    const erase = async (whose: Whose): Promise<Readonly<Record<string, number>>> =>
+      (await database.transaction(tx => quotaEraser.erase(tx, { ...whose, now: new Date(clock.now()) }, 1_000))).counts
     const linked = async (): Promise<string[]> =>
       (
         await database.query<{ line: string }>(
