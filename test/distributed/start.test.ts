@@ -64,7 +64,7 @@ describe('distributed', () => {
   test('it is ready with all its parts, and makes no embedded store', async () => {
     assert.deepEqual(await readyWhen(server.url, ({ status }) => status === 200), {
       status: 200,
-      body: { status: 'ready', parts: ['database', 'budget', 'bus', 'worker'] },
+      body: { status: 'ready', parts: ['database', 'budget', 'bus', 'worker', 'relay', 'consumer'] },
     })
     assert.equal(
       await (await fetch(`${server.url}/healthz`)).text(),

@@ -38,7 +38,7 @@ describe('the demo', () => {
       ready = await json(answer)
       return answer.ok
     })
-    assert.deepEqual(ready, { status: 'ready', parts: ['database', 'worker', 'strava'] })
+    assert.deepEqual(ready, { status: 'ready', parts: ['database', 'worker', 'relay', 'consumer', 'strava'] })
     assert.equal((await json(await fetch(`${server.url}/healthz`)))['demo'], true)
     assert.match(await (await fetch(server.url)).text(), /Demo/)
     assert.match(server.output(), /This is the demo: a sample athlete, time × 60, data in \S+\.paceline\/demo\. The link above/)
@@ -67,7 +67,8 @@ describe('the demo', () => {
   })
 
   test('the other commands ask the running server', async () => {
-    const ready = /^Paceline \S+ \(demo\) at http:\S+: ready \(database, worker, strava\)\nStreams: .+\n {2}.+\nWorkers: 1\n$/
+    const ready =
+      /^Paceline \S+ \(demo\) at http:\S+: ready \(database, worker, relay, consumer, strava\)\nStreams: .+\n {2}.+\nWorkers: 1\n$/
     await until(async () => ready.test((await cli('status')).out))
     assert.match((await cli('athlete', 'list')).out, /Sample Athlete {2}\(Europe\/Berlin\)/)
     const made = await cli('athlete', 'create', '--name', 'Ada', '--timezone', 'Europe/London', '--json')

@@ -28,7 +28,7 @@ describe('a signal', () => {
         folder.path,
         {},
         ['status', '--watch'],
-        /(?:.*: ready \(database, worker, strava\)\nStreams: .+\n {2}.+\nWorkers: 1\n){2}/,
+        /(?:.*: ready \(database, worker, relay, consumer, strava\)\nStreams: .+\n {2}.+\nWorkers: 1\n){2}/,
       )
       assert.equal((await watching.stop(signal)).code, 0)
     }
