@@ -160,7 +160,7 @@ export function deadLettersContract(name: string, openRig: () => Promise<Letters
       await buried(body)
       await buried(other)
       const whose = { athleteId, vendor: 'oura' }
-      await rig.database.transaction(tx => eraseSome(erasers, tx, whose, 1_000))
+      await rig.database.transaction(tx => eraseSome(erasers, tx, { ...whose, now: new Date(clock.now()) }, 1_000))
       await rooms.deadLetters.sweep()
       const left = await rig.database.query<{ payload: Buffer }>('select payload from dead_letter')
       assert.deepEqual(
