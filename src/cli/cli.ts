@@ -4,6 +4,7 @@ import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import { parseArguments, usageOf, type Command } from './arguments.ts'
 import { athleteCommand } from './commands/athlete.ts'
 import { connectCommand } from './commands/connect.ts'
+import { dlqCommand } from './commands/dlq.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { importCommand } from './commands/import.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -30,6 +31,7 @@ const COMMANDS: readonly Command[] = [
   backfillCommand,
   streamsCommand,
   quotaCommand,
+  dlqCommand,
   doctorCommand,
   simulateCommand,
 ]
