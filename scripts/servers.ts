@@ -18,7 +18,7 @@ export type Provision =
   | { readonly outcome: 'missing'; readonly sentences: readonly string[] }
 
 export interface Provided {
-  /** All of them unless told otherwise. */
+  /** What every run with servers needs, unless told otherwise. */
   readonly needed?: readonly ProgramName[]
   readonly places?: typeof thisMachine
   /** A parameter for the test of what an ordinary user is told. */

@@ -4,9 +4,10 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
-import { delimiter, resolve } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { everyProgram, folderOf, programs } from '../test/servers/programs.ts'
 import { provideServers } from './servers.ts'
 import { endWhenSilent } from './silence.ts'
 import { isComplaint, SIGN_OF_LIFE } from './test-complaints.ts'
@@ -80,12 +81,13 @@ async function main(mode: string | undefined): Promise<number> {
     return 2
   }
   if (mode !== 'fast') {
-    const missing = await step('servers', servers)
+    const missing = await step('servers', () => servers(mode))
     if (missing.length > 0) return conclude(missing)
   }
   const complaints = [
     ...(mode === 'fast' ? await quick() : await everything()),
     ...(mode === 'long' ? await step('long tests', () => nodeTest(LONG)) : []),
+    ...(mode === 'long' ? await step('alerts', alerts) : []),
     ...(mode === 'long' ? await step('audit', audit) : []),
   ]
   return conclude(complaints)
@@ -106,8 +108,8 @@ function conclude(complaints: Complaints): number {
   return complaints.length === 0 ? 0 : 1
 }
 
-async function servers(): Promise<Complaints> {
-  const provision = await provideServers()
+async function servers(mode: 'all' | 'long'): Promise<Complaints> {
+  const provision = await provideServers(mode === 'long' ? { needed: everyProgram } : {})
   return provision.outcome === 'ready' ? [] : provision.sentences
 }
 
@@ -208,6 +210,15 @@ const nodeTestFlags = (run: TestRun): readonly string[] => [
   '--test-reporter=./scripts/test-complaints.ts',
   '--test-reporter-destination=stderr',
 ]
+
+/** That the rules are rules, and that each fires when it should. */
+async function alerts(): Promise<Complaints> {
+  const promtool = process.env[programs.promtool.variable] || join(folderOf('promtool'), 'promtool')
+  return [
+    ...(await command(promtool, ['check', 'rules', 'deploy/alerts.yml'])),
+    ...(await command(promtool, ['test', 'rules', 'deploy/alerts.test.yml'])),
+  ]
+}
 
 interface AuditReport {
   readonly message?: string

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { bench, benchNames } from '../../scripts/bench.ts'
 import { provideServers, type Provision } from '../../scripts/servers.ts'
-import { findFolder, missingPrograms, missingSentence, type ProgramName } from '../servers/programs.ts'
+import { everyProgram, findFolder, missingPrograms, missingSentence, type ProgramName } from '../servers/programs.ts'
 
 const nowhere = { environment: { PATH: '' }, folders: [] }
 
@@ -30,6 +30,16 @@ test('only what is needed is asked for', async () => {
     outcome: 'ready',
     installed: [],
   })
+})
+
+test('the long run asks for promtool too', async () => {
+  const everyRun = await provideServers({ places: () => nowhere, isRoot: false })
+  const missing = await provideServers({ needed: everyProgram, places: () => nowhere, isRoot: false })
+  assert(everyRun.outcome === 'missing' && missing.outcome === 'missing')
+  assert.deepEqual(missing.sentences, [
+    ...everyRun.sentences,
+    "Prometheus' promtool is missing: install it, so that promtool can be found in PATH (Debian: apt-get install prometheus), or set PACELINE_TEST_PROMTOOL to the path of its executable.",
+  ])
 })
 
 const onBareMachine = (needed: readonly ProgramName[]): Promise<Provision> =>

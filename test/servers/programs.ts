@@ -11,6 +11,8 @@ export interface Program {
   /** The least major version of the first file that will do. */
   readonly oldest?: number
   readonly debianPackage: string
+  /** Only the long run needs it. */
+  readonly isForLongRun?: true
   /** When set, the shared server of a test run is the one it names and none is started. */
   readonly variable: string
   readonly variableHolds: string
@@ -46,9 +48,19 @@ export const programs = {
     variable: 'PACELINE_TEST_CHROMIUM',
     variableHolds: 'the path of its executable (Chrome will do)',
   },
+  promtool: {
+    title: "Prometheus' promtool",
+    files: ['promtool'],
+    debianPackage: 'prometheus',
+    isForLongRun: true,
+    variable: 'PACELINE_TEST_PROMTOOL',
+    variableHolds: 'the path of its executable',
+  },
 } as const satisfies Record<string, Program>
 export type ProgramName = keyof typeof programs
-export const programNames = Object.keys(programs) as readonly ProgramName[]
+export const everyProgram = Object.keys(programs) as readonly ProgramName[]
+/** What every run with servers needs. */
+export const programNames: readonly ProgramName[] = everyProgram.filter(name => !('isForLongRun' in programs[name]))
 
 export interface Places {
   readonly environment: NodeJS.ProcessEnv
