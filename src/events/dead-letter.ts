@@ -51,17 +51,35 @@ interface Death {
 
 /** A longer one is a dump. */
 const LONGEST_ERROR = 500
+/** Leaves room for what is put behind it. */
+const LONGEST_ID = 450
 
-/** One line, which a header and a table can hold. */
+/** One line, which a header and a table can hold. Cut before it is made whole: a cut may leave half a pair of surrogates. */
 const lineOf = (text: string): string =>
   text
-    .toWellFormed()
     .replaceAll(/[\p{Cc}]+/gu, ' ')
     .slice(0, LONGEST_ERROR)
+    .toWellFormed()
+
+/** What a column of times takes: anybody may write anything into a header. */
+const LAST_INSTANT = Date.UTC(9999, 11, 31)
+
+function instantIn(text: string | undefined): number | undefined {
+  const at = Date.parse(text ?? '')
+  return at > 0 && at <= LAST_INSTANT ? at : undefined
+}
+
+/** In Paceline's own time where its publisher said so, else the time of the publishing. */
+export const writtenAt = (headers: Headers, publishedAt: number): number => instantIn(headers[WRITTEN_AT]) ?? publishedAt
+
+const LARGEST_COUNT = 2 ** 31 - 1
+
+const countIn = (text: string | undefined): number => Math.min(Math.max(Math.trunc(Number(text)) || 1, 1), LARGEST_COUNT)
 
 export function letterOf(delivery: Delivery, { prefix, reason, error, at }: Death): Letter {
   return {
-    letterId: `${delivery.id}:${delivery.seq}`,
+    // An id that is cut still has its place, so that two long ones stay two letters.
+    letterId: `${lineOf(delivery.id).slice(0, LONGEST_ID)}:${delivery.seq}`,
     subject: `${prefix}.${reason}`,
     originalSubject: delivery.subject,
     eventId: eventOf(delivery.id),
@@ -91,20 +109,16 @@ export function messageOf(letter: Letter): Message {
 /** As it is found on the bus. Anybody may publish there, so everything may be missing. */
 export function letterIn({ id, subject, headers, data, publishedAt }: Delivery): Letter {
   const originalSubject = headers[NAMES.originalSubject]
-  const instant = (name: string): number => {
-    const at = Date.parse(headers[name] ?? '')
-    return Number.isFinite(at) ? at : publishedAt
-  }
   return {
     letterId: lineOf(id),
     subject: lineOf(subject),
-    originalSubject: originalSubject === undefined ? undefined : lineOf(originalSubject),
+    originalSubject: originalSubject && lineOf(originalSubject),
     eventId: lineOf(headers[NAMES.originalId] ?? id),
     reason: lineOf(headers[NAMES.reason] ?? subject.slice(subject.lastIndexOf('.') + 1)),
     error: lineOf(headers[NAMES.error] ?? ''),
-    attempt: Math.min(Math.trunc(Number(headers[NAMES.attempt])) || 1, 2 ** 31 - 1),
-    firstAt: instant(NAMES.firstAt),
-    lastAt: instant(NAMES.lastAt),
+    attempt: countIn(headers[NAMES.attempt]),
+    firstAt: instantIn(headers[NAMES.firstAt]) ?? publishedAt,
+    lastAt: instantIn(headers[NAMES.lastAt]) ?? publishedAt,
     headers: theirs(headers),
     payload: data,
   }

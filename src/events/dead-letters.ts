@@ -9,7 +9,7 @@ import { isPassing, PacelineError } from '../kernel/errors.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import { DLQ_STREAM, type Bus } from './bus.ts'
 import { Consumer, type Held, type Verdict } from './consumer.ts'
-import { ACTIONS, isReason, letterIn, WRITTEN_AT, type Letter } from './dead-letter.ts'
+import { ACTIONS, isReason, letterIn, WRITTEN_AT, writtenAt, type Letter } from './dead-letter.ts'
 import { whoseIs } from './whose.ts'
 
 const sql = loadQueries(new URL('dead-letters.sql', import.meta.url), {
@@ -90,14 +90,14 @@ export class DeadLetters {
     )
   }
 
+  /** Together first. One that no row can hold stays in the stream alone; a letter about a letter would have no end. */
   async #store(batch: readonly Held[]): Promise<readonly Verdict[]> {
     try {
       const letters = batch.map(({ delivery }) => this.#rowOf(letterIn(delivery), delivery.seq))
       await this.#parts.database.query(sql.keep({ letters: JSON.stringify(letters) }))
     } catch (error) {
       if (isPassing(error)) throw error
-      // It stays in the stream; only here it cannot be shown.
-      if (batch.length === 1) tell('paceline:fault', { where: 'events', what: 'a dead letter', error })
+      if (batch.length === 1) tell('paceline:fault', { where: 'dead letters', what: `${batch[0]?.delivery.seq}`, error })
       else for (const held of batch) await this.#store([held])
     }
     return batch.map(() => ({ verdict: 'done' }))
@@ -122,7 +122,7 @@ export class DeadLetters {
       attempt: letter.attempt,
       first_at: new Date(letter.firstAt),
       last_at: new Date(letter.lastAt),
-      written_at: letter.headers[WRITTEN_AT] ?? new Date(letter.firstAt),
+      written_at: new Date(writtenAt(letter.headers, letter.firstAt)),
       headers: letter.headers,
       payload: letter.payload.toString('base64'),
       user_id: whose?.userId,

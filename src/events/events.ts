@@ -13,7 +13,7 @@ export {
 export { JetStreamBus } from './bus-jetstream.ts'
 export { RowBus } from './bus-rows.ts'
 export { Consumer, type Consumption, type Held, type Result, type Verdict } from './consumer.ts'
-export { WRITTEN_AT, type Letter } from './dead-letter.ts'
+export { WRITTEN_AT, writtenAt, type Letter } from './dead-letter.ts'
 export { DeadLetters, type DeadLetter } from './dead-letters.ts'
 export { openNats, type Nats, type NatsOptions } from './nats.ts'
 export { eventsEraser, Outbox } from './outbox.ts'

@@ -25,7 +25,7 @@ export interface Traced {
 export function beginSpan(name: string, kind: SpanKind, newId: NewId, caller?: Headers): Traced {
   const parent = caller === undefined ? context.active() : propagation.extract(ROOT_CONTEXT, caller)
   const span = trace.getTracer('paceline').startSpan(name, { kind }, parent)
-  const traceparent = injected(trace.setSpan(parent, span)) ?? caller?.[TRACEPARENT] ?? newTrace(newId)
+  const traceparent = injected(trace.setSpan(parent, span)) ?? carried(caller) ?? newTrace(newId)
   return {
     traceparent,
     end: failure => {
@@ -46,6 +46,12 @@ function injected(at: Context): string | undefined {
 function ended(span: Span, failure: string | undefined): void {
   if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure })
   span.end()
+}
+
+/** As W3C has it; what else somebody wrote there is no trace. */
+function carried(caller: Headers | undefined): string | undefined {
+  const given = caller?.[TRACEPARENT]
+  return given !== undefined && /^00-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(given) ? given : undefined
 }
 
 /** One that nobody records. */

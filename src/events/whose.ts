@@ -16,14 +16,15 @@ const textOf = (...values: readonly unknown[]): string | undefined =>
 /** What an index of PostgreSQL holds, also of characters of four bytes. */
 export const LONGEST_ID = 256
 
-const storable = (text: string): string => text.slice(0, LONGEST_ID).toWellFormed()
+/** A cut may leave half a pair of surrogates, and half a one may have been sent. */
+const cut = (text: string): string => text.slice(0, LONGEST_ID).toWellFormed()
 
 export function whoseIs(data: Uint8Array): Whose | undefined {
   const event = fieldsOf(parsed(data))
   const [payload, record] = [fieldsOf(event['payload']), fieldsOf(event['record'])]
   const userId = textOf(event['athleteId'], payload['userId'], record['userId'])
   const vendor = textOf(event['vendor'], fieldsOf(payload['raw'])['source'], record['vendor']) ?? 'unknown'
-  return userId === undefined ? undefined : { userId: storable(userId), vendor: storable(vendor) }
+  return userId === undefined ? undefined : { userId: cut(userId), vendor: cut(vendor) }
 }
 
 function parsed(data: Uint8Array): unknown {

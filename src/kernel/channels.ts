@@ -6,10 +6,10 @@ import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 export const FAULT_PLACES = [
   'http',
   'bell',
+  'dead letters',
   'work',
   'imports',
   'streams',
-  'events',
   'service',
   'a live feed',
   'the end of a permit',

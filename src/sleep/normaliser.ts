@@ -5,15 +5,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import { isPassing, reasonOf } from '../kernel/errors.ts'
 import type { Database } from '../db/db.ts'
-import {
-  Consumer,
-  validateBytes,
-  WRITTEN_AT,
-  type Consumption,
-  type Delivery,
-  type Held,
-  type Verdict,
-} from '../events/events.ts'
+import { Consumer, validateBytes, writtenAt, type Consumption, type Delivery, type Held, type Verdict } from '../events/events.ts'
 import { recordOf, reduced } from './record.ts'
 import type { SleepStore, Word } from './sleep-store.ts'
 
@@ -87,11 +79,11 @@ export class Normaliser {
       return { verdict: { verdict: 'dead', reason: 'schema-invalid', error: errors } }
     }
     say('Sleep validation passed, processing data...')
-    const writtenAt = Date.parse(delivery.headers[WRITTEN_AT] ?? '') || delivery.publishedAt
-    const record = recordOf(checked.event.payload, writtenAt)
+    const at = writtenAt(delivery.headers, delivery.publishedAt)
+    const record = recordOf(checked.event.payload, at)
     if (record.capturedAt > this.#parts.clock.now() + AHEAD_MS)
       return { verdict: dead('payload.capturedAt: More than 24 hours ahead of the clock') }
-    return { word: { record, writtenAt, traceparent } }
+    return { word: { record, writtenAt: at, traceparent } }
   }
 
   /** Together first. What the database refuses is found by storing each alone. */
