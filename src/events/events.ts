@@ -18,7 +18,7 @@ export { DeadLetters, type DeadLetter } from './dead-letters.ts'
 export { openNats, type Nats, type NatsOptions } from './nats.ts'
 export { eventsEraser, Outbox } from './outbox.ts'
 export { Relay } from './relay.ts'
-export { rawSleep, validateBytes, validateEvent, type Topic, type Valid } from './schemas.ts'
+export { calendarDay, rawSleep, validateBytes, validateEvent, type Topic, type Valid } from './schemas.ts'
 export { beginSpan, TRACEPARENT } from './traces.ts'
 export type {
   ActivityDeleted,

@@ -13,15 +13,25 @@ export const personId = z
   .max(LONGEST_ID, `At most ${LONGEST_ID} characters`)
   .refine(isStorable, 'Not a text')
 
+/** The calendar of the database begins with the year 1. */
+export const calendarDay = z.iso
+  .date({ error: ({ input }) => (input === undefined ? 'Required' : 'Invalid date format') })
+  .refine(day => !day.startsWith('0000'), 'Invalid date format')
+
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z')
+
 /** The document's words for the two fields that people get wrong. */
 export const rawSleep = z.object({
   userId: personId,
-  date: z.iso.date({ error: ({ input }) => (input === undefined ? 'Required' : 'Invalid date format') }),
+  date: calendarDay,
   durationMinutes: z
     .int({ error: ({ input }) => (input === undefined ? 'Required' : 'Expected a whole number') })
     .min(0, 'Must not be negative')
     .max(1440, 'A day has 1440 minutes'),
-  capturedAt: z.iso.datetime({ offset: true, error: 'Invalid instant' }).optional(),
+  capturedAt: z.iso
+    .datetime({ offset: true, error: 'Invalid instant' })
+    .refine(instant => Date.parse(instant) >= FIRST_INSTANT, 'Invalid instant')
+    .optional(),
   raw: z.record(z.string(), z.unknown(), { error: 'Expected an object' }).optional(),
 })
 

@@ -96,7 +96,7 @@ export class Normaliser {
       return words.map(() => DONE)
     } catch (error) {
       if (isPassing(error)) return words.map(() => ({ verdict: 'retry', error }))
-      if (words.length === 1) return [dead(reasonOf(error))]
+      if (words.length === 1) return [dead(withoutValues(reasonOf(error)))]
     }
     const verdicts: Verdict[] = []
     for (const word of words) verdicts.push(...(await this.#store([word])))
@@ -113,6 +113,9 @@ export class Normaliser {
 const DONE: Verdict = { verdict: 'done' }
 
 const dead = (error: string): Verdict => ({ verdict: 'dead', reason: 'non-retryable', error })
+
+/** PostgreSQL quotes what it refuses at the end of its sentence. */
+const withoutValues = (sentence: string): string => sentence.replace(/: ".*$/s, '')
 
 const placeOf = ({ seq, deliverySeq, attempt }: Delivery): object => ({
   streamSeq: seq,

@@ -1,12 +1,11 @@
 // Nights: what other programs send, and what an athlete reads.
 import { z } from 'zod'
-import { rawSleep } from '../../events/events.ts'
+import { calendarDay as day, rawSleep } from '../../events/events.ts'
 import type { CountingNight } from '../../sleep/sleep.ts'
 import { errorAnswer, instant, listOf } from '../answers.ts'
 import type { App, HttpParts } from '../app.ts'
 import type { LiveKind } from '../feed.ts'
 
-const day = z.iso.date({ error: 'Invalid date format' })
 const night = z.object({
   date: z.string().describe('The day on which the athlete woke, YYYY-MM-DD'),
   durationMinutes: z.int(),
