@@ -71,7 +71,7 @@ describe('nights and events survive', () => {
 
   for (const place of ['before', 'after'])
     test(`kill -9 in the midst of a batch, ${place} its commit: each night is one row and is told once`, async () => {
-      const people = Array.from({ length: 25 }, () => String(randomUUID())).toSorted()
+      const people = Array.from({ length: 25 }, (): string => randomUUID()).toSorted()
       for (const userId of people) await stranger.publish(rawEvent(userId))
       const killed = child('normaliser', place)
       assert.equal(await killed.line(), 'stands still')
@@ -116,7 +116,7 @@ describe('nights and events survive', () => {
   })
 
   test('kill -9 of the process that relays: another takes over, and the events of each athlete stay in order', async () => {
-    const athletes = Array.from({ length: 5 }, () => String(randomUUID()))
+    const athletes = Array.from({ length: 5 }, (): string => randomUUID())
     const anchor = String(Date.now())
     const first = child('relayer', String(SPEED), anchor)
     assert.equal(await first.line(), 'ready')
@@ -166,11 +166,13 @@ describe('nights and events survive', () => {
     await until(async () => (await rooms.database.query('select from outbox')).length === 0)
     await relaying.close()
     const heard = await notes()
-    assert.deepEqual(heard.toSorted(), ['after', 'before', 'other'])
+    assert.deepEqual(new Set(heard), new Set(['after', 'before', 'other']))
+    assert.equal(heard.length, 3)
     assert.equal(heard.at(-1), 'after')
     const [letter] = await rooms.deadLetters.list({ subject: 'dlq.relay.activity.imported.refused', limit: 9 })
     assert.partialDeepStrictEqual(letter, { reason: 'refused', attempt: 5, originalSubject: IMPORTED })
-    assert(letter && letter.payload.length > 1_100_000)
+    const whole = await rooms.deadLetters.read(letter?.id ?? '')
+    assert((whole?.payload ?? '').length > 1_100_000)
   })
 
   test('a server that stands still: the stalled pull is noticed, and goes on when the server does', async () => {

@@ -235,7 +235,10 @@ describe('whatever is sent', () => {
     const queries = fc.record({ from: value, to: value, cursor: value, limit: limits }, { requiredKeys: [] })
     await fc.assert(
       fc.asyncProperty(queries, async query => {
-        const { statusCode, body } = await app.inject({ url: `/v1/sleep?${new URLSearchParams(query)}`, headers: as.athlete })
+        const { statusCode, body } = await app.inject({
+          url: `/v1/sleep?${new URLSearchParams(query).toString()}`,
+          headers: as.athlete,
+        })
         assert([200, 400].includes(statusCode), `${statusCode}: ${body}`)
       }),
       { numRuns: runs(100, 2_000) },
