@@ -57,7 +57,9 @@ describe("a stranger's client", () => {
   const letters = async (query = ''): Promise<readonly Letter[]> => {
     type Listed = Omit<Letter, 'payload'> & { readonly payload: string | null }
     const { items } = (await the.admin<{ items: readonly Listed[] }>('GET', `/admin/dead-letters?limit=200${query}`)).body
-    return await Promise.all(items.map(({ payload, ...rest }) => (payload === null ? read(rest.id) : { ...rest, payload })))
+    return await Promise.all(
+      items.map(async ({ payload, ...rest }) => (payload === null ? await read(rest.id) : { ...rest, payload })),
+    )
   }
 
   test('finds a consumer that gives up no message by itself, and says each word out loud', async () => {
