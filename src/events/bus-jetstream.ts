@@ -7,8 +7,10 @@ import type { Clock } from '../kernel/clock.ts'
 import {
   BUS_DEADLINE_MS,
   DUPLICATE_MS,
+  placeId,
   streamOf,
   type Bus,
+  type Delivery,
   type Durable,
   type Headers,
   type Message,
@@ -105,10 +107,11 @@ export class JetStreamBus implements Bus {
     }
   }
 
-  async remove(stream: StreamName, seqs: readonly number[]): Promise<void> {
+  async remove(stream: StreamName, messages: readonly Pick<Delivery, 'seq' | 'id'>[]): Promise<void> {
     try {
       const { manager } = await this.#with(stream)
-      for (const seq of seqs) await manager.streams.deleteMessage(stream, seq).catch(unlessGone)
+      for (const { seq, id } of messages)
+        if ((await idAt(manager, stream, seq)) === id) await manager.streams.deleteMessage(stream, seq)
     } catch (error) {
       throw this.#told(error, stream) ?? error
     }
@@ -174,13 +177,10 @@ const away = (reason: string, cause?: unknown): PacelineError =>
 const statusOf = (error: unknown): number | undefined =>
   typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number' ? error.status : undefined
 
-/** JetStream's code for a message that is not there any more. */
-const NO_MESSAGE = 10_043
-const NO_MESSAGE_FOUND = 10_037
-
-function unlessGone(error: unknown): void {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
-  if (code !== NO_MESSAGE && code !== NO_MESSAGE_FOUND) throw error
+async function idAt(manager: JetStreamManager, stream: StreamName, seq: number): Promise<string | undefined> {
+  const message = await manager.streams.getMessage(stream, { seq })
+  if (message === null) return undefined
+  return message.header?.get('Nats-Msg-Id') || placeId(stream, { seq, publishedAt: message.time.getTime() })
 }
 
 /** An operator may have made it larger, replicated or longer-lived; that stays. */
@@ -194,16 +194,22 @@ async function ensureStream(manager: JetStreamManager, name: StreamName, subject
     },
   )
   if (config === undefined) await manager.streams.add({ name, ...wanted })
-  else if (lacks(config, wanted)) {
-    const all = [...new Set([...config.subjects, subjects])]
-    await manager.streams.update(name, { ...config, ...wanted, subjects: all })
+  else {
+    const least = atLeast(config, wanted)
+    if (JSON.stringify(least) !== JSON.stringify(pick(config))) await manager.streams.update(name, { ...config, ...least })
   }
 }
 
-const lacks = (config: StreamConfig, wanted: Pick<StreamConfig, 'subjects' | 'max_age' | 'duplicate_window'>): boolean =>
-  config.max_age !== wanted.max_age ||
-  config.duplicate_window !== wanted.duplicate_window ||
-  wanted.subjects.some(subject => !config.subjects.includes(subject))
+type Relied = Pick<StreamConfig, 'subjects' | 'max_age' | 'duplicate_window'>
+
+const pick = ({ subjects, max_age, duplicate_window }: Relied): Relied => ({ subjects, max_age, duplicate_window })
+
+/** 0 is for ever. */
+const atLeast = (config: Relied, wanted: Relied): Relied => ({
+  subjects: [...new Set([...config.subjects, ...wanted.subjects])],
+  max_age: config.max_age === 0 ? 0 : Math.max(config.max_age, wanted.max_age),
+  duplicate_window: Math.max(config.duplicate_window, wanted.duplicate_window),
+})
 
 /** No limit of deliveries: whoever consumes counts them, or a last delivery that dies with its process would be left lying. */
 async function ensureDurable(manager: JetStreamManager, stream: StreamName, durable: Durable): Promise<void> {

@@ -61,7 +61,9 @@ update bus_delivery set due_at = $until where durable = $durable and seq = any($
 select count(*) as lag from bus_delivery where durable = $durable;
 
 -- name: remove
-delete from bus_message where stream = $stream and seq = any($seqs::bigint[]);
+delete from bus_message m
+using jsonb_to_recordset($messages::text::jsonb) as g (seq bigint, id text)
+where m.stream = $stream and m.seq = g.seq and m.message_id = g.id;
 
 -- name: prune
 -- What no consumer has handled by then goes, too: a stream is kept for a time, not for ever.

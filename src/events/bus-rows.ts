@@ -28,7 +28,7 @@ const sql = loadQueries(new URL('bus-rows.sql', import.meta.url), {
   settle: ['durable', 'seqs'],
   postpone: ['until', 'durable', 'seqs'],
   lag: ['durable'],
-  remove: ['stream', 'seqs'],
+  remove: ['messages', 'stream'],
   prune: ['stream', 'before', 'limit'],
 })
 
@@ -99,8 +99,10 @@ export class RowBus implements Bus {
     return subscription
   }
 
-  async remove(stream: StreamName, seqs: readonly number[]): Promise<void> {
-    await this.#parts.database.query(sql.remove({ stream, seqs }))
+  async remove(stream: StreamName, messages: readonly Pick<Delivery, 'seq' | 'id'>[]): Promise<void> {
+    await this.#parts.database.query(
+      sql.remove({ stream, messages: JSON.stringify(messages.map(({ seq, id }) => ({ seq, id }))) }),
+    )
   }
 
   async prune(): Promise<void> {

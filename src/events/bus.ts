@@ -70,12 +70,16 @@ export interface Bus {
   publish(messages: readonly Message[]): Promise<readonly Published[]>
   /** Makes the durable where there is none. */
   subscribe(durable: Durable): Promise<Subscription>
-  /** Deletes messages of a stream; those that are gone already do no harm. */
-  remove(stream: StreamName, seqs: readonly number[]): Promise<void>
+  /** Deletes messages of a stream; those that are gone already, or whose place another has, do no harm. */
+  remove(stream: StreamName, messages: readonly Pick<Delivery, 'seq' | 'id'>[]): Promise<void>
   /** Deletes what is past its time, where the bus does not do that by itself. */
   prune(): Promise<void>
   close(): Promise<void>
 }
+
+/** The id of a message that carries none: the place alone would be another's when a stream is lost and made again. */
+export const placeId = (stream: string, { seq, publishedAt }: Pick<Delivery, 'seq' | 'publishedAt'>): string =>
+  `${stream}:${publishedAt}:${seq}`
 
 export type StreamName = 'AA_CORE_HOT' | 'AA_DLQ'
 

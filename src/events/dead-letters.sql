@@ -1,5 +1,5 @@
 -- name: keep
--- Nothing of a letter that is there already, or whose athlete has left the vendor since: that one is to go from the stream, too.
+-- Nothing of a letter whose athlete has left the vendor since: that one is to go from the stream, too.
 with given as (
   select l.*, exists (
     select from deletion_receipt r
@@ -11,8 +11,8 @@ with given as (
     id uuid, letter_id text, stream_seq bigint, subject text, original_subject text, event_id text, reason text, error text, attempt integer,
     first_at timestamptz, last_at timestamptz, written_at timestamptz, headers jsonb, payload text, user_id text, vendor text, athlete_id uuid)
 ), gone as (
-  insert into dead_letter_gone (stream_seq)
-  select stream_seq from given where is_erased and stream_seq is not null
+  insert into dead_letter_gone (stream_seq, letter_id)
+  select stream_seq, letter_id from given where is_erased and stream_seq is not null
   on conflict do nothing
 )
 insert into dead_letter (
@@ -22,7 +22,7 @@ select
   user_id, vendor
 from given where not is_erased
 order by id
-on conflict (letter_id) do nothing;
+on conflict (letter_id) do update set stream_seq = excluded.stream_seq, last_at = excluded.last_at;
 
 -- name: list
 -- Without the bytes of large ones: a page of those would be some hundred megabytes.
@@ -83,7 +83,9 @@ where id in (select id from dead_letter where last_at < $before order by last_at
 returning id;
 
 -- name: gone
-select stream_seq from dead_letter_gone order by stream_seq limit $limit;
+select stream_seq as seq, letter_id as id from dead_letter_gone order by stream_seq limit $limit;
 
 -- name: forget
-delete from dead_letter_gone where stream_seq = any($seqs::bigint[]);
+delete from dead_letter_gone d
+using jsonb_to_recordset($messages::text::jsonb) as g (seq bigint, id text)
+where d.stream_seq = g.seq and d.letter_id = g.id;

@@ -22,7 +22,7 @@ const sql = loadQueries(new URL('dead-letters.sql', import.meta.url), {
   replayed: ['now', 'id', 'number'],
   prune: ['before', 'limit'],
   gone: ['limit'],
-  forget: ['seqs'],
+  forget: ['messages'],
 })
 
 const DURABLE = { name: 'dead-letters-durable', subject: 'dlq.>', ackWaitMs: 60_000 }
@@ -191,11 +191,10 @@ export class DeadLetters {
   async sweep(): Promise<void> {
     const { database, bus } = this.#parts
     for (;;) {
-      const rows = await database.query<{ stream_seq: number }>(sql.gone({ limit: STEP }))
-      if (rows.length === 0) return
-      const seqs = rows.map(({ stream_seq: seq }) => seq)
-      await bus.remove(DLQ_STREAM, seqs)
-      await database.query(sql.forget({ seqs }))
+      const gone = await database.query<{ seq: number; id: string }>(sql.gone({ limit: STEP }))
+      if (gone.length === 0) return
+      await bus.remove(DLQ_STREAM, gone)
+      await database.query(sql.forget({ messages: JSON.stringify(gone) }))
     }
   }
 }

@@ -32,9 +32,9 @@ with erased as (
     select id from dead_letter
     where user_id = $athleteId::text and vendor = $vendor and ($before::timestamptz is null or last_at < $before)
     limit $limit)
-  returning stream_seq
+  returning stream_seq, letter_id
 ), gone as (
-  insert into dead_letter_gone (stream_seq) select stream_seq from erased where stream_seq is not null
+  insert into dead_letter_gone (stream_seq, letter_id) select stream_seq, letter_id from erased where stream_seq is not null
   on conflict do nothing
 )
 select 1 as erased from erased;

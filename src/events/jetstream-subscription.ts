@@ -5,7 +5,7 @@ import type { Msg, NatsConnection, Subscription as NatsSubscription } from '@nat
 import { PacelineError } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { linked } from '../kernel/linked-signal.ts'
-import { PULL_MS, type Delivery, type Headers, type Subscription } from './bus.ts'
+import { placeId, PULL_MS, type Delivery, type Headers, type Subscription } from './bus.ts'
 
 /** The server shows that a request is still alive. */
 const HEARTBEAT_MS = 1_500
@@ -79,10 +79,9 @@ export class JetStreamSubscription implements Subscription {
 
   #hear(message: Msg): void {
     this.#heardAt = this.#parts.clock.now()
-    const code = message.headers?.code ?? 0
-    // A status comes to the inbox itself; a message bears its own subject.
+    // A status comes to the inbox itself; a message bears its own subject, and headers that may be anything.
     if (!message.subject.startsWith(this.#inbox)) this.#arrived.push(message)
-    else if (code !== HEARTBEAT && message.subject === this.#open) this.#open = undefined
+    else if (message.headers?.code !== HEARTBEAT && message.subject === this.#open) this.#open = undefined
     this.#stirred.abort()
   }
 
@@ -94,7 +93,7 @@ export class JetStreamSubscription implements Subscription {
       subject: message.subject,
       seq,
       deliverySeq,
-      id: headers['Nats-Msg-Id'] ?? `${this.stream}:${seq}`,
+      id: headers['Nats-Msg-Id'] || placeId(this.stream, { seq, publishedAt }),
       data: Buffer.from(message.data),
       headers,
       attempt,
@@ -136,9 +135,15 @@ export class JetStreamSubscription implements Subscription {
   }
 }
 
-function headersOf({ headers }: Msg): Headers {
-  const names = headers?.keys() ?? []
-  return Object.fromEntries(names.map(name => [name, headers?.get(name) ?? '']))
+/** The server takes names that the library does not read: it throws, where nobody but us could catch it. Such a message has no headers. */
+function headersOf(message: Msg): Headers {
+  try {
+    const { headers } = message
+    const names = headers?.keys() ?? []
+    return Object.fromEntries(names.map(name => [name, headers?.get(name) ?? '']))
+  } catch {
+    return {}
+  }
 }
 
 interface Place {

@@ -20,6 +20,12 @@ export const calendarDay = z.iso
 
 const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00Z')
 
+/** No vendor's are half as deep; what writes or compares values goes down into them by calling itself. */
+const DEEPEST = 64
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some(inner => isDeeper(inner, levels - 1)))
+
 /** The document's words for the two fields that people get wrong. */
 export const rawSleep = z.object({
   userId: personId,
@@ -32,7 +38,10 @@ export const rawSleep = z.object({
     .datetime({ offset: true, error: 'Invalid instant' })
     .refine(instant => Date.parse(instant) >= FIRST_INSTANT, 'Invalid instant')
     .optional(),
-  raw: z.record(z.string(), z.unknown(), { error: 'Expected an object' }).optional(),
+  raw: z
+    .record(z.string(), z.unknown(), { error: 'Expected an object' })
+    .refine(raw => !isDeeper(raw, DEEPEST), `Nested more than ${DEEPEST} deep`)
+    .optional(),
 })
 
 const schemas = {

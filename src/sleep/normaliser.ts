@@ -3,7 +3,7 @@
 import { tell } from '../kernel/channels.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
-import { isPassing, reasonOf } from '../kernel/errors.ts'
+import { isPassing } from '../kernel/errors.ts'
 import type { Database } from '../db/db.ts'
 import { Consumer, validateBytes, writtenAt, type Consumption, type Delivery, type Held, type Verdict } from '../events/events.ts'
 import { recordOf, reduced } from './record.ts'
@@ -96,7 +96,7 @@ export class Normaliser {
       return words.map(() => DONE)
     } catch (error) {
       if (isPassing(error)) return words.map(() => ({ verdict: 'retry', error }))
-      if (words.length === 1) return [dead(withoutValues(reasonOf(error)))]
+      if (words.length === 1) return [dead(refusalOf(error))]
     }
     const verdicts: Verdict[] = []
     for (const word of words) verdicts.push(...(await this.#store([word])))
@@ -114,8 +114,12 @@ const DONE: Verdict = { verdict: 'done' }
 
 const dead = (error: string): Verdict => ({ verdict: 'dead', reason: 'non-retryable', error })
 
-/** PostgreSQL quotes what it refuses at the end of its sentence. */
-const withoutValues = (sentence: string): string => sentence.replace(/: ".*$/s, '')
+/** By its code and the names of what it broke: the database's own sentences quote values. */
+function refusalOf(error: unknown): string {
+  const { code, constraint, column } = (error instanceof Error ? error : {}) as Readonly<Record<string, unknown>>
+  const names = [code, column, constraint].filter(name => typeof name === 'string')
+  return names.length > 0 ? `The database refused it: ${names.join(', ')}` : 'It cannot be stored'
+}
 
 const placeOf = ({ seq, deliverySeq, attempt }: Delivery): object => ({
   streamSeq: seq,

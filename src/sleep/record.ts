@@ -45,7 +45,7 @@ function vendorOf(source: unknown): SleepVendor {
 /** Longer than any vendor's, and what an index holds. */
 const LONGEST_ID = 128
 
-const idOf = (id: unknown): string => (typeof id === 'string' ? id.replaceAll('\0', '').toWellFormed().slice(0, LONGEST_ID) : '')
+const idOf = (id: unknown): string => (typeof id === 'string' ? id.replaceAll('\0', '').slice(0, LONGEST_ID).toWellFormed() : '')
 
 /** The document clamps; a column of whole numbers rounds. */
 const scoreOf = (score: unknown): number | null =>

@@ -212,8 +212,9 @@ export function busContract(openRig: () => Promise<BusRig>, name: string): void 
       await publish(message(subject, 'gone'), message(subject, 'stays'))
       const [gone, stays] = await next(subscription)
       assert(gone && stays)
-      await bus.remove('AA_DLQ', [gone.seq])
-      await bus.remove('AA_DLQ', [gone.seq])
+      await bus.remove('AA_DLQ', [{ seq: stays.seq, id: gone.id }])
+      await bus.remove('AA_DLQ', [gone])
+      await bus.remove('AA_DLQ', [gone])
       assert.deepEqual(texts(await next(await subscribe(subject))), ['stays'])
     })
 

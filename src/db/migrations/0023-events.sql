@@ -97,9 +97,11 @@ create table dead_letter_replay (
   primary key (dead_letter_id, number)
 );
 
--- Letters that were erased here and are still in the stream.
+-- Letters that were erased here and are still in the stream; a stream that was lost and made again has others in the same places.
 create table dead_letter_gone (
-  stream_seq bigint primary key
+  stream_seq bigint not null,
+  letter_id text not null,
+  primary key (stream_seq, letter_id)
 );
 
 -- Answers to ingest requests that carried an Idempotency-Key.

@@ -89,6 +89,19 @@ describe('ingesting a night', () => {
       assert.deepEqual(await published('u1'), [])
     })
 
+  test('an object that is a well is refused before anything falls into it', async () => {
+    for (const inner of ['['.repeat(20_000) + ']'.repeat(20_000), `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`])
+      for (const key of [undefined, randomUUID()]) {
+        const payload = JSON.stringify({ userId: 'u1', ...night, raw: { a: 0 } }).replace('0}', `${inner}}`)
+        const headers = { ...as.ingest, 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) }
+        const { statusCode, body } = await app.inject({ method: 'POST', url: '/api/v1/ingest/sleep', headers, payload })
+        assert.deepEqual(
+          [statusCode, (JSON.parse(body) as { details: unknown }).details],
+          [400, ['raw: Nested more than 64 deep']],
+        )
+      }
+  })
+
   test('is for the ingest token alone', async () => {
     const statuses: Readonly<Partial<Record<Asker, number>>> = {
       nobody: 401,
