@@ -40,20 +40,26 @@ where case when r.is_tentative <> excluded.is_tentative then r.is_tentative else
 -- name: settle
 -- Of each day the night that counts: of the vendor that goes first, a final one before a tentative one, the longest, the latest. Only what
 -- changes is told.
+-- One look for each day: a join would read the whole table as long as that has some thousand rows.
 with keys as materialized (
   select distinct on (user_id, date) user_id, date, traceparent
   from jsonb_to_recordset($nights::text::jsonb) as k (user_id text, date date, traceparent text)
   order by user_id, date
 ), best as (
-  select distinct on (r.user_id, r.date) r.*
+  select r.*
   from keys k
-  join sleep_record r on r.user_id = k.user_id and r.date = k.date
-  left join sleep_priority p on p.vendor = r.vendor
-  order by r.user_id, r.date, coalesce(p.rank, 100), r.is_tentative, r.duration_minutes desc, r.captured_at desc, r.external_id
+  cross join lateral (
+    select r.*
+    from sleep_record r
+    left join sleep_priority p on p.vendor = r.vendor
+    where r.user_id = k.user_id and r.date = k.date
+    order by coalesce(p.rank, 100), r.is_tentative, r.duration_minutes desc, r.captured_at desc, r.external_id
+    limit 1
+  ) as r
 ), gone as (
-  delete from sleep_data d using keys k
+  delete from sleep_data d
+  using (select user_id, date from keys except select user_id, date from best) as k
   where d.user_id = k.user_id and d.date = k.date
-    and not exists (select from best b where b.user_id = d.user_id and b.date = d.date)
 ), stored as (
   insert into sleep_data as d (user_id, date, duration_minutes, quality_score, vendor, captured_at)
   select user_id, date, duration_minutes, quality_score, vendor, captured_at from best
