@@ -1,6 +1,7 @@
 // Works off one durable of the bus, in batches: what is done is acknowledged, what may pass comes again after a pause, and what cannot be
 // handled becomes a dead letter. A message leaves the stream only when it is done or its letter is stored. A failure that may pass stops the
-// pulling until what failed answers again, so that an outage uses up no deliveries. Several processes may consume for one durable.
+// pulling until what failed answers again, so that an outage uses up no deliveries. Several processes may consume for one durable, and one
+// process in several lanes: while one waits for the disk, another works.
 import { SpanKind } from '@opentelemetry/api'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
@@ -30,6 +31,8 @@ export interface Consumption {
   readonly durable: Durable
   /** Deliveries; undefined: it is tried for ever. */
   readonly maxDeliver?: number
+  /** Batches in hand at once; one unless said. */
+  readonly lanes?: number
   /** The dead letters' subject without the reason. */
   readonly letters: string
   readonly span: string
@@ -59,25 +62,32 @@ const AGAIN_MS = 1_000
 /** So long without an answer to a pull, and somebody should look. */
 const STALLED_MS = 4 * PULL_MS
 
+/** One after the other, a batch at a time. */
+interface Lane {
+  subscription: Subscription | undefined
+  pulledAt: number
+}
+
 export class Consumer {
   readonly #parts: ConsumerParts
   readonly #what: Consumption
   readonly service: Service
-  #running = Promise.resolve()
-  #subscription: Subscription | undefined
-  #pulledAt = 0
-  /** The outage is told at both ends. */
-  #isAway = false
+  #running: Promise<unknown> = Promise.resolve()
+  readonly #lanes: readonly Lane[]
+  /** The outage is told at both ends: by the first that meets it, and by the last that is through. */
+  readonly #away = new Set<Lane>()
 
   constructor(parts: ConsumerParts, what: Consumption) {
     this.#parts = parts
     this.#what = what
+    this.#lanes = Array.from({ length: what.lanes ?? 1 }, () => ({ subscription: undefined, pulledAt: 0 }))
     this.service = service(what.durable.name, {
       open: signal => {
-        this.#pulledAt = parts.clock.now()
-        this.#running = this.#run(signal)
+        this.#running = Promise.all(this.#lanes.map(lane => this.#run(lane, signal)))
       },
-      shut: () => this.#running,
+      shut: async () => {
+        await this.#running
+      },
     })
   }
 
@@ -85,9 +95,10 @@ export class Consumer {
     return this.#what.durable.name
   }
 
-  /** For how long no pull was answered; while it waits for something else, too. */
+  /** For how long no pull of some lane was answered; while it waits for something else, too. */
   silentMs(): number {
-    return this.service.state === 'running' ? this.#parts.clock.now() - this.#pulledAt : 0
+    const pulledAt = Math.min(...this.#lanes.map(lane => lane.pulledAt))
+    return this.service.state === 'running' ? this.#parts.clock.now() - pulledAt : 0
   }
 
   isStalled(): boolean {
@@ -99,35 +110,36 @@ export class Consumer {
     const silent = { name: 'paceline_consumer_silent_seconds', help: 'Since a pull was last answered', labels }
     const lag = { name: 'paceline_consumer_lag', help: 'Messages that a durable has not handled yet', labels }
     // While it has no subscription nobody can say.
-    const count = await this.#subscription?.lag()
+    const count = await this.#lanes.find(({ subscription }) => subscription)?.subscription?.lag()
     return [{ ...silent, value: this.silentMs() / 1000 }, ...(count === undefined ? [] : [{ ...lag, value: count }])]
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
+  async #run(lane: Lane, signal: AbortSignal): Promise<void> {
+    lane.pulledAt = this.#parts.clock.now()
     while (!signal.aborted) {
       try {
-        await this.#follow(signal)
+        await this.#follow(lane, signal)
       } catch (error) {
-        this.#tellAway(error)
+        this.#tellAway(lane, error)
         await this.#pause(AGAIN_MS, signal)
       }
     }
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
+  async #follow(lane: Lane, signal: AbortSignal): Promise<void> {
     const subscription = await this.#parts.bus.subscribe(this.#what.durable)
-    this.#subscription = subscription
+    lane.subscription = subscription
     try {
-      while (!signal.aborted) await this.#round(subscription, signal)
+      while (!signal.aborted) await this.#round(lane, subscription, signal)
     } finally {
-      this.#subscription = undefined
+      lane.subscription = undefined
       subscription.close()
     }
   }
 
-  async #round(subscription: Subscription, signal: AbortSignal): Promise<void> {
+  async #round(lane: Lane, subscription: Subscription, signal: AbortSignal): Promise<void> {
     const batch = await subscription.pull(BATCH, signal)
-    this.#found()
+    this.#found(lane)
     if (batch.length === 0) return
     const { clock } = this.#parts
     const everyMs = this.#what.durable.ackWaitMs / 3
@@ -137,8 +149,8 @@ export class Consumer {
       () => subscription.working(batch),
       () => this.#work(subscription, batch),
     )
-    if (mustWait) await this.#untilReady(signal)
-    this.#pulledAt = clock.now()
+    if (mustWait) await this.#untilReady(lane, signal)
+    lane.pulledAt = clock.now()
   }
 
   /** Whether something failed that may pass. */
@@ -203,13 +215,13 @@ export class Consumer {
     tell('paceline:dead-letter', { consumer: this.#what.name, reason, subject: letter.subject, attempt: letter.attempt, error })
   }
 
-  async #untilReady(signal: AbortSignal): Promise<void> {
+  async #untilReady(lane: Lane, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#what.ready()
         return
       } catch (error) {
-        this.#tellAway(error)
+        this.#tellAway(lane, error)
         await this.#pause(AGAIN_MS, signal)
       }
     }
@@ -219,15 +231,14 @@ export class Consumer {
     await this.#parts.clock.sleep(ms, signal).catch(() => undefined)
   }
 
-  #tellAway(error: unknown): void {
-    if (!this.#isAway) this.#say(`${this.durable} waits: ${reasonOf(error)}`)
-    this.#isAway = true
+  #tellAway(lane: Lane, error: unknown): void {
+    if (this.#away.size === 0) this.#say(`${this.durable} waits: ${reasonOf(error)}`)
+    this.#away.add(lane)
   }
 
-  #found(): void {
-    this.#pulledAt = this.#parts.clock.now()
-    if (this.#isAway) this.#say(`${this.durable} goes on.`)
-    this.#isAway = false
+  #found(lane: Lane): void {
+    lane.pulledAt = this.#parts.clock.now()
+    if (this.#away.delete(lane) && this.#away.size === 0) this.#say(`${this.durable} goes on.`)
   }
 
   #say(sentence: string): void {
