@@ -1,7 +1,7 @@
 // Works off one durable of the bus, in batches: what is done is acknowledged, what may pass comes again after a pause, and what cannot be
 // handled becomes a dead letter. A message leaves the stream only when it is done or its letter is stored. A failure that may pass stops the
 // pulling until what failed answers again, so that an outage uses up no deliveries. Several processes may consume for one durable, and one
-// process in several lanes: while one waits for the disk, another works.
+// process in several pullers: while one waits for the disk, another works.
 import { SpanKind } from '@opentelemetry/api'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
@@ -32,7 +32,7 @@ export interface Consumption {
   /** Deliveries; undefined: it is tried for ever. */
   readonly maxDeliver?: number
   /** Batches in hand at once; one unless said. */
-  readonly lanes?: number
+  readonly pullers?: number
   /** The dead letters' subject without the reason. */
   readonly letters: string
   readonly span: string
@@ -63,7 +63,7 @@ const AGAIN_MS = 1_000
 const STALLED_MS = 4 * PULL_MS
 
 /** One after the other, a batch at a time. */
-interface Lane {
+interface Puller {
   subscription: Subscription | undefined
   pulledAt: number
 }
@@ -73,17 +73,17 @@ export class Consumer {
   readonly #what: Consumption
   readonly service: Service
   #running: Promise<unknown> = Promise.resolve()
-  readonly #lanes: readonly Lane[]
+  readonly #pullers: readonly Puller[]
   /** The outage is told at both ends: by the first that meets it, and by the last that is through. */
-  readonly #away = new Set<Lane>()
+  readonly #away = new Set<Puller>()
 
   constructor(parts: ConsumerParts, what: Consumption) {
     this.#parts = parts
     this.#what = what
-    this.#lanes = Array.from({ length: what.lanes ?? 1 }, () => ({ subscription: undefined, pulledAt: 0 }))
+    this.#pullers = Array.from({ length: what.pullers ?? 1 }, () => ({ subscription: undefined, pulledAt: 0 }))
     this.service = service(what.durable.name, {
       open: signal => {
-        this.#running = Promise.all(this.#lanes.map(lane => this.#run(lane, signal)))
+        this.#running = Promise.all(this.#pullers.map(puller => this.#run(puller, signal)))
       },
       shut: async () => {
         await this.#running
@@ -95,9 +95,9 @@ export class Consumer {
     return this.#what.durable.name
   }
 
-  /** For how long no pull of some lane was answered; while it waits for something else, too. */
+  /** For how long no pull of some puller was answered; while it waits for something else, too. */
   silentMs(): number {
-    const pulledAt = Math.min(...this.#lanes.map(lane => lane.pulledAt))
+    const pulledAt = Math.min(...this.#pullers.map(puller => puller.pulledAt))
     return this.service.state === 'running' ? this.#parts.clock.now() - pulledAt : 0
   }
 
@@ -110,36 +110,36 @@ export class Consumer {
     const silent = { name: 'paceline_consumer_silent_seconds', help: 'Since a pull was last answered', labels }
     const lag = { name: 'paceline_consumer_lag', help: 'Messages that a durable has not handled yet', labels }
     // While it has no subscription nobody can say.
-    const count = await this.#lanes.find(({ subscription }) => subscription)?.subscription?.lag()
+    const count = await this.#pullers.find(({ subscription }) => subscription)?.subscription?.lag()
     return [{ ...silent, value: this.silentMs() / 1000 }, ...(count === undefined ? [] : [{ ...lag, value: count }])]
   }
 
-  async #run(lane: Lane, signal: AbortSignal): Promise<void> {
-    lane.pulledAt = this.#parts.clock.now()
+  async #run(puller: Puller, signal: AbortSignal): Promise<void> {
+    puller.pulledAt = this.#parts.clock.now()
     while (!signal.aborted) {
       try {
-        await this.#follow(lane, signal)
+        await this.#follow(puller, signal)
       } catch (error) {
-        this.#tellAway(lane, error)
+        this.#tellAway(puller, error)
         await this.#pause(AGAIN_MS, signal)
       }
     }
   }
 
-  async #follow(lane: Lane, signal: AbortSignal): Promise<void> {
+  async #follow(puller: Puller, signal: AbortSignal): Promise<void> {
     const subscription = await this.#parts.bus.subscribe(this.#what.durable)
-    lane.subscription = subscription
+    puller.subscription = subscription
     try {
-      while (!signal.aborted) await this.#round(lane, subscription, signal)
+      while (!signal.aborted) await this.#round(puller, subscription, signal)
     } finally {
-      lane.subscription = undefined
+      puller.subscription = undefined
       subscription.close()
     }
   }
 
-  async #round(lane: Lane, subscription: Subscription, signal: AbortSignal): Promise<void> {
+  async #round(puller: Puller, subscription: Subscription, signal: AbortSignal): Promise<void> {
     const batch = await subscription.pull(BATCH, signal)
-    this.#found(lane)
+    this.#found(puller)
     if (batch.length === 0) return
     const { clock } = this.#parts
     const everyMs = this.#what.durable.ackWaitMs / 3
@@ -149,8 +149,8 @@ export class Consumer {
       () => subscription.working(batch),
       () => this.#work(subscription, batch),
     )
-    if (mustWait) await this.#untilReady(lane, signal)
-    lane.pulledAt = clock.now()
+    if (mustWait) await this.#untilReady(puller, signal)
+    puller.pulledAt = clock.now()
   }
 
   /** Whether something failed that may pass. */
@@ -215,13 +215,13 @@ export class Consumer {
     tell('paceline:dead-letter', { consumer: this.#what.name, reason, subject: letter.subject, attempt: letter.attempt, error })
   }
 
-  async #untilReady(lane: Lane, signal: AbortSignal): Promise<void> {
+  async #untilReady(puller: Puller, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#what.ready()
         return
       } catch (error) {
-        this.#tellAway(lane, error)
+        this.#tellAway(puller, error)
         await this.#pause(AGAIN_MS, signal)
       }
     }
@@ -231,14 +231,14 @@ export class Consumer {
     await this.#parts.clock.sleep(ms, signal).catch(() => undefined)
   }
 
-  #tellAway(lane: Lane, error: unknown): void {
+  #tellAway(puller: Puller, error: unknown): void {
     if (this.#away.size === 0) this.#say(`${this.durable} waits: ${reasonOf(error)}`)
-    this.#away.add(lane)
+    this.#away.add(puller)
   }
 
-  #found(lane: Lane): void {
-    lane.pulledAt = this.#parts.clock.now()
-    if (this.#away.delete(lane) && this.#away.size === 0) this.#say(`${this.durable} goes on.`)
+  #found(puller: Puller): void {
+    puller.pulledAt = this.#parts.clock.now()
+    if (this.#away.delete(puller) && this.#away.size === 0) this.#say(`${this.durable} goes on.`)
   }
 
   #say(sentence: string): void {

@@ -54,8 +54,8 @@ function carried(caller: Headers | undefined): string | undefined {
   return given !== undefined && /^00-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(given) ? given : undefined
 }
 
-/** One that nobody records. */
+/** One that nobody records. Drawing an id costs more than all the rest of it, so one makes both. */
 function newTrace(newId: NewId): string {
-  const [traceId, chance] = [newId(), newId()].map(id => id.replaceAll('-', ''))
-  return `00-${traceId}-${(chance ?? '').slice(16)}-00`
+  const id = newId().replaceAll('-', '')
+  return `00-${id}-${id.slice(16)}-00`
 }

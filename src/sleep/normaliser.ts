@@ -27,7 +27,7 @@ const SUBJECT = 'athlete-ally.sleep.raw-received'
 const LETTERS = 'dlq.normalize.sleep.raw-received'
 const AHEAD_MS = DAY_MS
 /** A batch is at the database, and there at the disk, most of its time. PGlite does one thing at a time. */
-const LANES = { postgres: 3, pglite: 1 } as const
+const PULLERS = { postgres: 3, pglite: 1 } as const
 
 /** What was read of a message: a sleep, or why there is none. */
 type Read = { readonly word: Word } | { readonly verdict: Verdict }
@@ -51,7 +51,7 @@ export class Normaliser {
       name: 'normalize',
       durable: { name, subject: SUBJECT, ackWaitMs },
       maxDeliver,
-      lanes: LANES[database.kind],
+      pullers: PULLERS[database.kind],
       letters: LETTERS,
       span: 'normalize.sleep.consume',
       handle: batch => this.handle(batch),

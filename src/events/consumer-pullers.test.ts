@@ -10,11 +10,11 @@ import { streamsOf, type Bus } from './bus.ts'
 import { RowBus } from './bus-rows.ts'
 import { Consumer, type Held, type Verdict } from './consumer.ts'
 
-const SUBJECT = 'athlete-ally.test.lanes'
+const SUBJECT = 'athlete-ally.test.pullers'
 const BATCH = 10
 const clock = new SystemClock()
 
-describe('a consumer of two lanes', () => {
+describe('a consumer of two pullers', () => {
   let database: Database
   let bus: Bus
   let consumer: Consumer
@@ -28,8 +28,8 @@ describe('a consumer of two lanes', () => {
       { bus, clock, newId: idMaker(clock, secure()), keep: () => assert.fail('nothing dies here') },
       {
         name: 'test',
-        durable: { name: 'lanes-durable', subject: SUBJECT, ackWaitMs: 60_000 },
-        lanes: 2,
+        durable: { name: 'pullers-durable', subject: SUBJECT, ackWaitMs: 60_000 },
+        pullers: 2,
         letters: 'dlq.test',
         span: 'test.consume',
         handle: async batch => {
@@ -62,7 +62,7 @@ describe('a consumer of two lanes', () => {
     assert.equal(new Set(idsOf(held)).size, 2 * BATCH)
   })
 
-  test('goes on in one lane while the other hangs, and is silent for as long as that one', async () => {
+  test('goes on with one puller while the other hangs, and is silent for as long as that one', async () => {
     isHolding = false
     letGo.shift()?.()
     await until(() => held.length === 3)
