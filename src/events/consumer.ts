@@ -1,7 +1,7 @@
 // Works off one durable of the bus, in batches: what is done is acknowledged, what may pass comes again after a pause, and what cannot be
 // handled becomes a dead letter. A message leaves the stream only when it is done or its letter is stored. A failure that may pass stops the
 // pulling until what failed answers again, so that an outage uses up no deliveries. Several processes may consume for one durable, and one
-// process in several pullers: while one waits for the disk, another works.
+// process with several pullers: while one waits for the disk, another works.
 import { SpanKind } from '@opentelemetry/api'
 import type { NewId } from '../kernel/ids.ts'
 import { tell } from '../kernel/channels.ts'
@@ -51,10 +51,11 @@ interface ConsumerParts {
   /** In real time. */
   readonly clock: Clock
   readonly newId: NewId
-  /** Takes the letters that the bus refuses. */
+  /** Takes the letters that the bus does not. */
   readonly keep: (letter: Letter) => Promise<void>
 }
 
+const NEVER_ENDED = 'It was delivered before and never ended.'
 const BATCH = 10
 const RETRY_MS = 5_000
 /** After a failure of the bus, and between two looks whether what failed answers again. */
@@ -62,7 +63,7 @@ const AGAIN_MS = 1_000
 /** So long without an answer to a pull, and somebody should look. */
 const STALLED_MS = 4 * PULL_MS
 
-/** One after the other, a batch at a time. */
+/** Has one batch in hand at a time. */
 interface Puller {
   subscription: Subscription | undefined
   pulledAt: number
@@ -162,15 +163,15 @@ export class Consumer {
     const done = fresh.filter((_, n) => verdicts[n]?.verdict === 'done')
     await subscription.ack(done)
     for (const delivery of done) this.#what.ended?.(delivery, 'success')
-    for (const delivery of spent)
-      await this.#bury(subscription, delivery, 'max-deliver', 'It was delivered before and never ended.')
     let mustWait = false
+    for (const delivery of spent) mustWait = !(await this.#bury(subscription, delivery, 'max-deliver', NEVER_ENDED)) || mustWait
     for (const [n, delivery] of fresh.entries()) {
       const verdict = verdicts[n]
       if (verdict?.verdict === 'retry') {
         mustWait = true
         await this.#retry(subscription, delivery, reasonOf(verdict.error))
-      } else if (verdict?.verdict === 'dead') await this.#bury(subscription, delivery, verdict.reason, verdict.error)
+      } else if (verdict?.verdict === 'dead')
+        mustWait = !(await this.#bury(subscription, delivery, verdict.reason, verdict.error)) || mustWait
     }
     return mustWait
   }
@@ -200,19 +201,34 @@ export class Consumer {
     this.#what.ended?.(delivery, 'retry')
   }
 
-  /** Only a letter that is stored ends its message. */
-  async #bury(subscription: Subscription, delivery: Delivery, reason: Reason, error: string): Promise<void> {
-    const { bus, clock, keep } = this.#parts
+  /**
+   * Only a letter that is stored ends its message: on the bus, or as a row where the bus does not take it, so that a full stream of letters
+   * holds up nobody. False: neither could be done.
+   */
+  async #bury(subscription: Subscription, delivery: Delivery, reason: Reason, error: string): Promise<boolean> {
+    const { clock } = this.#parts
     const letter = letterOf(delivery, { prefix: this.#what.letters, reason, error, at: clock.now() })
-    const [published] = await bus.publish([messageOf(letter)])
-    if (published?.outcome === 'refused') await keep(letter)
-    if (published?.outcome === 'unsent') {
+    if (!(await this.#isKept(letter))) {
       await subscription.nak([delivery], RETRY_MS)
-      return
+      return false
     }
     await subscription.drop([delivery])
     this.#what.ended?.(delivery, reason === 'schema-invalid' ? 'schema_invalid' : 'dlq', letter)
     tell('paceline:dead-letter', { consumer: this.#what.name, reason, subject: letter.subject, attempt: letter.attempt, error })
+    return true
+  }
+
+  async #isKept(letter: Letter): Promise<boolean> {
+    const { bus, keep } = this.#parts
+    const [published] = await bus.publish([messageOf(letter)])
+    if (published?.outcome === 'stored') return true
+    return await keep(letter).then(
+      () => true,
+      (error: unknown) => {
+        this.#say(`A dead letter can be stored neither on the bus nor as a row: ${reasonOf(error)}`)
+        return false
+      },
+    )
   }
 
   async #untilReady(puller: Puller, signal: AbortSignal): Promise<void> {

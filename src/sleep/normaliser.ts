@@ -55,7 +55,7 @@ export class Normaliser {
       letters: LETTERS,
       span: 'normalize.sleep.consume',
       handle: batch => this.handle(batch),
-      ready: () => database.query('select 1'),
+      ready: () => this.#parts.store.probe(),
       ended: (delivery, result, letter) => {
         const { subject, stream } = delivery
         tell('paceline:normalized', { result, subject, stream, durable: name })

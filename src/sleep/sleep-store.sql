@@ -81,6 +81,15 @@ with keys as materialized (
 )
 select count(*) as told, pg_notify('paceline_outbox', '') from told having count(*) > 0;
 
+-- name: probe
+-- Nobody's night, in a transaction that is undone: an empty name is no person's.
+with one as (
+  insert into sleep_record (user_id, date, vendor, duration_minutes, captured_at)
+  values ('', '2000-01-01', gen_random_uuid()::text, 0, '2000-01-01')
+)
+insert into sleep_data (user_id, date, duration_minutes, vendor, captured_at)
+values (gen_random_uuid()::text, '2000-01-01', 0, '', '2000-01-01');
+
 -- name: list
 -- Newest first. What is being erased is not shown.
 select d.date::text as date, d.duration_minutes, d.quality_score, d.vendor, d.captured_at

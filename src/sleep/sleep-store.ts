@@ -9,6 +9,7 @@ const sql = loadQueries(new URL('sleep-store.sql', import.meta.url), {
   hold: ['nights'],
   keep: ['nights'],
   settle: ['nights', 'now'],
+  probe: [],
   list: ['userId', 'from', 'to', 'after', 'limit'],
 })
 
@@ -60,6 +61,19 @@ export class SleepStore {
       await tx.query(sql.keep({ nights }))
       await tx.query(sql.settle({ nights, now }))
     })
+  }
+
+  /** Resolves when a night could be stored: a database may answer and yet have no room, or a lock on the table. */
+  async probe(): Promise<void> {
+    const undo = new Error('this night is not stored')
+    await this.#database
+      .transaction(async tx => {
+        await tx.query(sql.probe())
+        throw undo
+      })
+      .catch((error: unknown) => {
+        if (error !== undo) throw error
+      })
   }
 
   async list(asked: NightsAsked): Promise<CountingNight[]> {

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { eraseSome } from '../../src/accounts/accounts.ts'
 import type { Database } from '../../src/db/db.ts'
 import { WRITTEN_AT, type Bus, type DeadLetter, type Delivery, type Message } from '../../src/events/events.ts'
+import { hear } from '../../src/kernel/channels.ts'
 import { DAY_MS, HOUR_MS } from '../../src/kernel/durations.ts'
 import type { PacelineError } from '../../src/kernel/errors.ts'
 import { erasers, type Rooms } from '../../src/rooms.ts'
@@ -178,6 +179,56 @@ export function deadLettersContract(name: string, openRig: () => Promise<Letters
       await rooms.deadLetters.sweep()
       assert.deepEqual(await inStream(athleteId), [])
       assert.deepEqual(await rig.database.query('select from dead_letter where user_id = $1', [athleteId]), [])
+    })
+
+    test('a database that answers and cannot store uses up no deliveries: nothing more is pulled until a night could be stored', async () => {
+      const { database } = rig
+      let retries = 0
+      const deafen = hear('paceline:normalized', ({ result }) => {
+        if (result === 'retry') retries += 1
+      })
+      await database.script(`
+        create function no_room() returns trigger language plpgsql as $$
+        begin
+          raise exception 'no room' using errcode = '40001';
+        end $$;
+        create trigger no_room before insert on sleep_record for each row execute function no_room()`)
+      const people = Array.from({ length: 30 }, () => randomUUID())
+      const send = async (userIds: readonly string[]): Promise<void> => {
+        await rig.bus.publish(
+          userIds.map(userId => ({ subject: RAW, id: randomUUID(), data: Buffer.from(nightOf(userId, '2025-10-02')) })),
+        )
+      }
+      await send(people)
+      // A batch for each who pulls at once.
+      const inHand = database.kind === 'postgres' ? 30 : 10
+      await until(() => retries >= inHand)
+      const later = [randomUUID(), randomUUID()]
+      await send(later)
+      for (let look = 0; look < 10; look++) {
+        await clock.sleep(100)
+        assert.equal(retries, inHand)
+      }
+      await database.script('drop trigger no_room on sleep_record; drop function no_room')
+      for (const userId of [...people, ...later])
+        await until(async () => (await rooms.sleep.list({ userId, limit: 1 })).length === 1)
+      deafen()
+      assert.deepEqual(await database.query('select from dead_letter where user_id = any($1)', [[...people, ...later]]), [])
+    })
+
+    test('a letter that the bus does not take is a row, and holds up nobody', async () => {
+      const { bus } = rig
+      const publishing = bus.publish.bind(bus)
+      bus.publish = async messages =>
+        messages.some(({ subject }) => subject.startsWith('dlq.'))
+          ? messages.map(() => ({ outcome: 'unsent', error: new Error('full') }) as const)
+          : await publishing(messages)
+      const userId = randomUUID()
+      const letters = await Promise.all(Array.from({ length: 12 }, (_, n) => buried(`no json ${n}`)))
+      await publish(nightOf(userId, '2025-10-02'))
+      await until(async () => (await rooms.sleep.list({ userId, limit: 1 })).length === 1)
+      bus.publish = publishing
+      assert(letters.flat().every(({ reason, attempt }) => reason === 'schema-invalid' && attempt === 1))
     })
 
     test('is kept for seven days', async () => {
