@@ -2,6 +2,8 @@
 // nothing is stored twice, nothing comes out of order.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { migrate, openPostgres } from '../../src/db/db.ts'
 import { ScaledClock, SystemClock } from '../../src/kernel/clock.ts'
@@ -14,7 +16,7 @@ import type { TestServer } from '../servers/server.ts'
 import { ShiftedClock } from '../shifted-clock.ts'
 import { DURABLE, sleepRooms, SHORT_ACK_WAIT_MS, type SleepRooms } from '../sleep-rooms.ts'
 import { NORMALIZED, RAW, rawEvent, startStranger, type Found, type Stranger } from '../stranger.ts'
-import { until } from '../waiting.ts'
+import { eventually, until } from '../waiting.ts'
 import { freshDatabase } from './fresh-database.ts'
 
 const never = new AbortController().signal
@@ -200,6 +202,27 @@ describe('nights and events survive', () => {
     await stranger.publish(rawEvent(userId))
     await until(async () => (await rowsOf([userId])).length === 1)
     await watched.close()
+  })
+
+  test('a server that comes back without its streams: they are made anew, and nights arrive again', async () => {
+    const lost = await startNats()
+    const left = await sleepRooms(url, lost.url)
+    await left.normaliser.service.start()
+    const arrives = async (): Promise<void> => {
+      const userId = randomUUID()
+      await eventually(async () => {
+        const [published] = await left.bus.publish([{ subject: RAW, id: userId, data: Buffer.from(rawEvent(userId)) }])
+        assert.equal(published?.outcome, 'stored')
+      })
+      await until(async () => (await rowsOf([userId])).length === 1)
+    }
+    await arrives()
+    await lost.kill()
+    rmSync(join(lost.folder, 'store'), { recursive: true })
+    await lost.restart()
+    await arrives()
+    await left.close()
+    await lost.stop()
   })
 })
 
