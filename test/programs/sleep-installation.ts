@@ -30,6 +30,9 @@ export interface SleepInstallation {
   stop(): Promise<void>
 }
 
+/** A message that died with its process comes again so soon that a test can wait for it. */
+const ACK_WAIT_MS = '3000'
+
 export async function installSleep(postgresUrl: string, natsUrl: string): Promise<SleepInstallation> {
   const folder = testFolder()
   const settings = {
@@ -38,6 +41,7 @@ export async function installSleep(postgresUrl: string, natsUrl: string): Promis
     PACELINE_ADMIN_TOKEN: ADMIN,
     PACELINE_INGEST_TOKEN: INGEST,
     PACELINE_PORT: '0',
+    NORMALIZE_SLEEP_ACK_WAIT_MS: ACK_WAIT_MS,
   }
   let server = await up(folder.path, settings)
   const database = await openPostgres({ url: postgresUrl, clock: new SystemClock() })

@@ -27,7 +27,8 @@ async function publish({ subject, data, headers: given }: NonNullable<Request['p
 async function read(stream: string): Promise<unknown> {
   const { state } = await manager.streams.info(stream)
   const found = []
-  for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+  // A stream that never had a message begins at 0.
+  for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
     const message = await manager.streams.getMessage(stream, { seq })
     if (message === null) continue
     const names = message.header?.keys() ?? []
