@@ -12,7 +12,7 @@ returning body_hash, event_id, is_answered;
 update ingest_key set is_answered = true where key = $key and event_id = $eventId;
 
 -- name: forget
--- A failure is no answer. Who was answered by then keeps theirs.
+-- What the bus refused is not on it, so the key is free again. Who was answered by then keeps theirs.
 delete from ingest_key where key = $key and event_id = $eventId and not is_answered;
 
 -- name: prune

@@ -8,7 +8,7 @@ import { DAY_MS } from '../kernel/durations.ts'
 import { PacelineError, reasonOf } from '../kernel/errors.ts'
 import type { NewId } from '../kernel/ids.ts'
 import { loadQueries, type Database } from '../db/db.ts'
-import { beginSpan, TRACEPARENT, validateEvent, WRITTEN_AT, type Bus, type Valid } from '../events/events.ts'
+import { beginSpan, TRACEPARENT, validateEvent, WRITTEN_AT, type Bus, type Published, type Valid } from '../events/events.ts'
 
 const sql = loadQueries(new URL('ingest-request.sql', import.meta.url), {
   claim: ['key', 'bodyHash', 'eventId', 'now', 'before'],
@@ -51,16 +51,18 @@ export class IngestRequests {
     const now = clock.now()
     if (night.capturedAt !== undefined && Date.parse(night.capturedAt) > now + AHEAD_MS)
       throw invalid(['capturedAt: More than 24 hours ahead of the clock'])
-    if (key === undefined) return await this.#publish(newId(), night, now)
+    if (key === undefined) {
+      const eventId = newId()
+      taken(await this.#publish(eventId, night, now))
+      return eventId
+    }
     const { database } = this.#parts
     const { event_id: eventId, is_answered: isAnswered } = await this.#claim(key, night)
     if (isAnswered) return eventId
-    try {
-      await this.#publish(eventId, night, now)
-    } catch (error) {
-      await database.query(sql.forget({ key, eventId })).catch(() => undefined)
-      throw error
-    }
+    const published = await this.#publish(eventId, night, now)
+    // One that may be stored keeps its key, so that its repetition is the same event, which the bus knows.
+    if (published.outcome === 'refused') await database.query(sql.forget({ key, eventId })).catch(() => undefined)
+    taken(published)
     await database.query(sql.answer({ key, eventId }))
     return eventId
   }
@@ -77,7 +79,7 @@ export class IngestRequests {
     return row
   }
 
-  async #publish(eventId: string, night: IngestedNight, now: number): Promise<string> {
+  async #publish(eventId: string, night: IngestedNight, now: number): Promise<Published> {
     const { bus, newId } = this.#parts
     const event = { eventId, payload: { ...night, capturedAt: night.capturedAt ?? new Date(now).toISOString() } }
     const checked = validateEvent(TOPIC, event)
@@ -86,12 +88,10 @@ export class IngestRequests {
     tell('paceline:notice', { where: 'ingest', sentence: `[ingest] Publishing to subject: ${SUBJECT}`, level: 'debug' })
     const headers = { [WRITTEN_AT]: new Date(now).toISOString(), [TRACEPARENT]: span.traceparent }
     const [published] = await bus.publish([{ subject: SUBJECT, id: eventId, data: Buffer.from(JSON.stringify(event)), headers }])
-    const failure = published?.outcome === 'stored' ? undefined : whyNot(published)
-    span.end(failure)
-    tell('paceline:published', { topic: TOPIC, status: failure === undefined ? 'success' : 'error' })
-    if (failure !== undefined)
-      throw new PacelineError('PACE_BUS_UNAVAILABLE', `The night was not taken, send it again: ${failure}`)
-    return eventId
+    if (published === undefined) throw new Error('a night was published without an outcome')
+    span.end(whyNot(published))
+    tell('paceline:published', { topic: TOPIC, status: published.outcome === 'stored' ? 'success' : 'error' })
+    return published
   }
 
   async prune(): Promise<void> {
@@ -102,9 +102,14 @@ export class IngestRequests {
 const invalid = (details: readonly string[]): PacelineError =>
   new PacelineError('PACE_BAD_REQUEST', 'Validation failed', { details })
 
-function whyNot(published: Awaited<ReturnType<Bus['publish']>>[number] | undefined): string {
-  if (published?.outcome === 'refused') return published.reason
-  return published?.outcome === 'unsent' ? reasonOf(published.error) : 'the bus said nothing'
+function taken(published: Published): void {
+  const failure = whyNot(published)
+  if (failure !== undefined) throw new PacelineError('PACE_BUS_UNAVAILABLE', `The night was not taken, send it again: ${failure}`)
+}
+
+function whyNot(published: Published): string | undefined {
+  if (published.outcome === 'stored') return undefined
+  return published.outcome === 'refused' ? published.reason : reasonOf(published.error)
 }
 
 /** The same fields in another order are the same body. */
