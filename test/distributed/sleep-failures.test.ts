@@ -109,6 +109,26 @@ describe('a night on its way', () => {
     assert.equal((await letters()).body.items.find(letter => letter.id === id)?.replays, 1)
   })
 
+  test('that the bus takes without an answer is one event with the repetition under its key', async () => {
+    const [userId, key] = [randomUUID(), randomUUID()]
+    await nats.freeze()
+    const { status } = await the.ingest({ userId, ...VALID }, key)
+    nats.thaw()
+    assert.equal(status, 500)
+    const taken = await eventually(async () => {
+      const again = await the.ingest({ userId, ...VALID }, key)
+      assert.equal(again.status, 200)
+      return again
+    })
+    await until(() => isStored(userId))
+    const events = (await about(userId)).filter(({ subject }) => subject === RAW)
+    assert.deepEqual(
+      events.map(({ headers }) => headers['Nats-Msg-Id']),
+      [taken.body['eventId']],
+    )
+    assert.equal((await the.ingest({ userId, ...VALID, durationMinutes: 1 }, key)).status, 422)
+  })
+
   test('that fails at its fifth delivery, too, becomes a dead letter, whose replay is stored', async () => {
     await the.server().stop()
     const rooms = await sleepRooms(postgres.url, nats.url)
