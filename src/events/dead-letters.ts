@@ -5,7 +5,7 @@ import { isId } from '../kernel/ids.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { DAY_MS } from '../kernel/durations.ts'
 import { tell } from '../kernel/channels.ts'
-import { isPassing, PacelineError } from '../kernel/errors.ts'
+import { hasCode, isPassing, PacelineError } from '../kernel/errors.ts'
 import { loadQueries, type Database } from '../db/db.ts'
 import { DLQ_STREAM, type Bus } from './bus.ts'
 import { Consumer, type Held, type Verdict } from './consumer.ts'
@@ -163,19 +163,19 @@ export class DeadLetters {
     const message = { subject: row.original_subject, id: `${row.event_id}:r${number}`, data: row.payload, headers }
     const [published] = await bus.publish([message])
     if (published?.outcome === 'refused')
-      throw new PacelineError('PACE_BUS_UNAVAILABLE', `The bus does not take the message: ${published.reason}.`)
+      throw new PacelineError('PACE_NOT_REPLAYABLE', `The bus does not take the message: ${published.reason}.`)
     if (published?.outcome === 'unsent') throw published.error
     await database.query(sql.replayed({ id, number, now }))
     return true
   }
 
-  /** All of a subject that were not replayed yet. How many there were. */
+  /** All of a subject that were not replayed yet and can be. How many there were. */
   async replayAll(subject: string): Promise<number> {
     let replayed = 0
     let after: string | undefined
     for (;;) {
       const rows = await this.#parts.database.query<{ id: string }>(sql.waiting({ subject, after, limit: STEP }))
-      for (const { id } of rows) if (await this.replay(id)) replayed += 1
+      for (const { id } of rows) if (await this.replay(id).catch(unlessRefused)) replayed += 1
       after = rows.at(-1)?.id
       if (rows.length < STEP) return replayed
     }
@@ -197,6 +197,12 @@ export class DeadLetters {
       await database.query(sql.forget({ messages: JSON.stringify(gone) }))
     }
   }
+}
+
+/** One that cannot be replayed holds up no other. */
+function unlessRefused(error: unknown): false {
+  if (!hasCode(error, 'PACE_NOT_REPLAYABLE')) throw error
+  return false
 }
 
 function deadLetterIn(row: LetterRow): DeadLetter {

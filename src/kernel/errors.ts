@@ -43,7 +43,7 @@ const CATALOGUE = {
   PACE_NATS_UNAVAILABLE: 'NATS does not answer.',
   PACE_BUS_UNAVAILABLE: 'The event bus does not take or give messages; nothing half-done is left, send it again.',
   PACE_KEY_REUSED: 'An `Idempotency-Key` was used within 24 hours with another body.',
-  PACE_NOT_REPLAYABLE: 'Nobody said to which subject the dead letter was published, so it cannot be published there again.',
+  PACE_NOT_REPLAYABLE: 'The dead letter cannot be published again: nobody said to which subject it was, or the bus refuses it.',
   PACE_CLOCK_BACKWARDS: 'The data folder has lived at another speed and its time would run backwards.',
   PACE_NOT_RUNNING: 'The command needs a running Paceline and there is none.',
 } as const satisfies Record<`PACE_${string}`, string>
