@@ -248,6 +248,19 @@ describe("a stranger's client", () => {
     })
   })
 
+  test('a letter that cannot be replayed says so and holds up no other', async () => {
+    const subject = `${LETTERS}.schema-invalid`
+    const waiting = (await letters(`&subject=${subject}`)).filter(({ replays }) => replays === 0)
+    const [full, ...more] = waiting.filter(({ payload }) => Buffer.from(payload, 'base64').length === MOST)
+    assert(full)
+    assert.deepEqual(more, [])
+    const { status, body } = await the.admin<{ code: string }>('POST', `/admin/dead-letters/${full.id}/replay`)
+    assert.deepEqual([status, body.code], [409, 'PACE_NOT_REPLAYABLE'])
+    const replayed = await the.admin('POST', '/admin/dead-letters/replay', { subject })
+    assert.deepEqual(replayed, { status: 202, body: { replayed: waiting.length - 1 } })
+    assert.deepEqual((await the.admin('POST', `/admin/dead-letters/${randomUUID()}/replay`)).status, 404)
+  })
+
   async function events(subject: string, userId: string): Promise<number> {
     let found: readonly Found[] = []
     await until(async () => {
