@@ -16,15 +16,20 @@ export const SETTLE_MS = 15_000
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
 /** Behind the name in brackets, which may hold blanks, user and system time are the 12th and 13th field. */
-function cpuSeconds(pid: number): number {
+export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-function memoryMb(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+export const memoryMb = (pid: number): number => statusMb(pid, /^VmRSS:\s+(\d+)/m)
+
+/** The most that was ever resident. */
+export const peakMemoryMb = (pid: number): number => statusMb(pid, /^VmHWM:\s+(\d+)/m)
+
+function statusMb(pid: number, line: RegExp): number {
+  const [, kilobytes] = line.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1024
 }
 

@@ -15,7 +15,7 @@ export interface Ended {
 }
 
 /** The environment of a machine on which nothing of Paceline is set. */
-function environment(settings: Settings): NodeJS.ProcessEnv {
+export function environment(settings: Settings): NodeJS.ProcessEnv {
   const clean = Object.entries(process.env).filter(
     ([name]) => !/^(PACELINE|STRAVA|OURA|WHOOP|GARMIN|FOURSQUARE|OTEL)_/.test(name),
   )

@@ -1,4 +1,5 @@
 // A server for a program outside of a test run: the one that its variable names, else one that is started for it and goes with it.
+import { startNats } from './nats.ts'
 import { createDatabase, startPostgres, type PostgresOptions } from './postgres.ts'
 import { programs } from './programs.ts'
 import { startRedis } from './redis.ts'
@@ -20,4 +21,10 @@ export async function borrowPostgres(options: PostgresOptions = {}): Promise<Bor
 export async function borrowRedis(): Promise<Borrowed> {
   const named = process.env[programs.redis.variable]
   return named ? { url: named, stop: () => Promise.resolve() } : await startRedis()
+}
+
+/** On a server that is there already the streams stay as long as they keep messages. */
+export async function borrowNats(): Promise<Borrowed> {
+  const named = process.env[programs.nats.variable]
+  return named ? { url: named, stop: () => Promise.resolve() } : await startNats()
 }
