@@ -48,17 +48,17 @@ cross join lateral (
 where l.id = $id;
 
 -- name: waiting
--- Those of a subject that were not replayed.
+-- Those of a subject that were not replayed, of before the request: a replay that fails makes a new letter.
 select id from dead_letter l
 where (l.subject = $subject or l.original_subject = $subject)
   and original_subject is not null
   and not exists (select from dead_letter_replay where dead_letter_id = l.id and published_at is not null)
-  and ($after::uuid is null or id > $after)
+  and id < $before and ($after::uuid is null or id > $after)
 order by id limit $limit;
 
 -- name: ask
 -- Numbers are counted over all letters of an event, so that no two replays have the same id. One that was asked for and is not known to be
--- published is the same replay.
+-- published is the same replay. `once`: not where one was published, whoever asked for it.
 with open as (
   select number from dead_letter_replay where dead_letter_id = $id and published_at is null
 ), made as (
@@ -67,12 +67,14 @@ with open as (
     select max(r.number) from dead_letter l join dead_letter_replay r on r.dead_letter_id = l.id
     where l.event_id = (select event_id from dead_letter where id = $id)), 0), $now
   where exists (select from dead_letter where id = $id) and not exists (select from open)
+    and not ($once and exists (select from dead_letter_replay where dead_letter_id = $id))
   returning number
 )
 select number from open union all select number from made;
 
 -- name: lockEvent
-select pg_advisory_xact_lock(hashtextextended(event_id, 0)) from dead_letter where id = $id;
+-- Numbers one at a time; and an erasure of the letter waits.
+select pg_advisory_xact_lock(hashtextextended(event_id, 0)) from dead_letter where id = $id for key share;
 
 -- name: replayed
 update dead_letter_replay set published_at = $now where dead_letter_id = $id and number = $number;

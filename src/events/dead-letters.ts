@@ -16,8 +16,8 @@ const sql = loadQueries(new URL('dead-letters.sql', import.meta.url), {
   keep: ['letters'],
   list: ['subject', 'after', 'limit'],
   read: ['id'],
-  waiting: ['subject', 'after', 'limit'],
-  ask: ['id', 'now'],
+  waiting: ['subject', 'before', 'after', 'limit'],
+  ask: ['id', 'now', 'once'],
   lockEvent: ['id'],
   replayed: ['now', 'id', 'number'],
   prune: ['before', 'limit'],
@@ -27,6 +27,8 @@ const sql = loadQueries(new URL('dead-letters.sql', import.meta.url), {
 
 const DURABLE = { name: 'dead-letters-durable', subject: 'dlq.>', ackWaitMs: 60_000 }
 const STEP = 500
+/** Replays under way at once: most of each is waiting for the disk and for the bus. */
+const TOGETHER = 20
 
 export interface DeadLetter {
   readonly id: string
@@ -103,9 +105,9 @@ export class DeadLetters {
     return batch.map(() => ({ verdict: 'done' }))
   }
 
-  /** One that the bus does not take. */
-  async keep(letter: Letter): Promise<void> {
-    await this.#parts.database.query(sql.keep({ letters: JSON.stringify([this.#rowOf(letter)]) }))
+  /** Those that the bus does not take. */
+  async keep(...letters: readonly Letter[]): Promise<void> {
+    await this.#parts.database.query(sql.keep({ letters: JSON.stringify(letters.map(letter => this.#rowOf(letter))) }))
   }
 
   #rowOf(letter: Letter, streamSeq?: number): object {
@@ -146,8 +148,8 @@ export class DeadLetters {
     return (await this.#parts.database.query<LetterRow>(sql.read({ id })))[0]
   }
 
-  /** Publishes the original bytes to the original subject again. False: there is no such letter. */
-  async replay(id: string): Promise<boolean> {
+  /** Publishes the original bytes to the original subject again. False: there is no such letter, or it was replayed and once is enough. */
+  async replay(id: string, { once = false }: { readonly once?: boolean } = {}): Promise<boolean> {
     const row = await this.#row(id)
     if (row?.payload == null) return false
     const { database, bus, clock } = this.#parts
@@ -156,7 +158,7 @@ export class DeadLetters {
     const now = new Date(clock.now())
     const number = await database.transaction(async tx => {
       await tx.query(sql.lockEvent({ id }))
-      return (await tx.query<{ number: number }>(sql.ask({ id, now })))[0]?.number
+      return (await tx.query<{ number: number }>(sql.ask({ id, now, once })))[0]?.number
     })
     if (number === undefined) return false
     const headers = { [WRITTEN_AT]: row.first_at.toISOString(), ...row.headers }
@@ -171,13 +173,16 @@ export class DeadLetters {
 
   /** All of a subject that were not replayed yet and can be. How many there were. */
   async replayAll(subject: string): Promise<number> {
+    const { database, newId } = this.#parts
+    const before = newId()
     let replayed = 0
     let after: string | undefined
     for (;;) {
-      const rows = await this.#parts.database.query<{ id: string }>(sql.waiting({ subject, after, limit: STEP }))
-      for (const { id } of rows) if (await this.replay(id).catch(unlessRefused)) replayed += 1
+      const rows = await database.query<{ id: string }>(sql.waiting({ subject, before, after, limit: TOGETHER }))
+      const outcomes = await Promise.all(rows.map(({ id }) => this.replay(id, { once: true }).catch(unlessRefused)))
+      replayed += outcomes.filter(Boolean).length
       after = rows.at(-1)?.id
-      if (rows.length < STEP) return replayed
+      if (rows.length < TOGETHER) return replayed
     }
   }
 

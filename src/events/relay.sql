@@ -15,14 +15,20 @@ update outbox_relay set until = $now where owner = $owner;
 select until as at from outbox_relay;
 
 -- name: waiting
--- The oldest first. Those of an athlete of whom an earlier one was refused wait for it.
-select o.id, o.subject, o.payload::text as payload, o.created_at, o.traceparent, o.refusals, outbox_athlete(o.payload) as athlete
+-- The oldest first. Those of an athlete of whom one was refused wait for that one.
+with held as materialized (select distinct athlete from outbox where retry_at is not null and athlete is not null)
+select o.id, o.subject, o.payload::text as payload, o.created_at, o.traceparent, o.refusals, o.athlete
 from outbox o
-where not exists (
-    select from outbox b
-    where b.retry_at is not null and outbox_athlete(b.payload) = outbox_athlete(o.payload)
-      and (b.position < o.position or b.id = o.id) and b.retry_at > $now)
+where o.retry_at is null and not exists (select from held h where h.athlete = o.athlete)
 order by o.position
+limit $limit;
+
+-- name: refusedDue
+-- Few at a time: however many there are, the others go on between them.
+select id, subject, payload::text as payload, created_at, traceparent, refusals, athlete
+from outbox
+where retry_at <= $now
+order by retry_at, position
 limit $limit;
 
 -- name: next
@@ -32,7 +38,7 @@ select min(retry_at) as at from outbox where retry_at is not null;
 delete from outbox where id = any($ids::uuid[]);
 
 -- name: refused
-update outbox set refusals = refusals + 1, retry_at = $retryAt where id = $id;
+update outbox set refusals = refusals + 1, retry_at = $retryAt where id = any($ids::uuid[]);
 
 -- name: owed
 -- Costs the same however many there are.

@@ -10,7 +10,7 @@ import type { NewId } from '../kernel/ids.ts'
 import { keeping } from '../kernel/keeping.ts'
 import { service, type Service } from '../kernel/service.ts'
 import { loadQueries, type Database } from '../db/db.ts'
-import type { Bus, Message, Published } from './bus.ts'
+import type { Bus, Message } from './bus.ts'
 import { WRITTEN_AT, type Letter } from './dead-letter.ts'
 import { topicOf } from './subjects.ts'
 import { TRACEPARENT } from './traces.ts'
@@ -20,10 +20,11 @@ const sql = loadQueries(new URL('relay.sql', import.meta.url), {
   keep: ['until', 'owner'],
   leave: ['now', 'owner'],
   taken: [],
-  waiting: ['now', 'limit'],
+  waiting: ['limit'],
+  refusedDue: ['now', 'limit'],
   next: [],
   published: ['ids'],
-  refused: ['retryAt', 'id'],
+  refused: ['retryAt', 'ids'],
   owed: [],
 })
 
@@ -36,6 +37,8 @@ const KEEP_MS = 5_000
 const LOOK_MS = MINUTE_MS
 const AGAIN_MS = 1_000
 const REFUSALS = 5
+/** Refused ones that are offered again with each batch. */
+const REFUSED = 100
 const RETRY_MS = 5_000
 /** An event that has waited so long is late. */
 const BEHIND_MS = MINUTE_MS
@@ -57,7 +60,7 @@ interface RelayParts {
   readonly clock: Clock
   readonly newId: NewId
   /** Takes the letters of what the bus refuses. */
-  readonly keep: (letter: Letter) => Promise<void>
+  readonly keep: (...letters: readonly Letter[]) => Promise<void>
 }
 
 export class Relay {
@@ -101,7 +104,7 @@ export class Relay {
   /** Publishes all that may be, and says when to look again. */
   async #turn(signal: AbortSignal): Promise<number> {
     try {
-      if ((await this.#waiting(1)).length === 0) return await this.#next()
+      if ((await this.#due(1, 1)).length === 0) return await this.#next()
       if (!(await this.#take())) return await this.#others()
       try {
         while (!signal.aborted) if (!(await this.#batch())) break
@@ -132,39 +135,41 @@ export class Relay {
     return Math.min(row?.at?.getTime() ?? Infinity, this.#parts.clock.now() + LOOK_MS)
   }
 
-  async #waiting(limit: number): Promise<OutboxRow[]> {
-    return await this.#parts.database.query<OutboxRow>(sql.waiting({ now: this.#after(0), limit }))
+  /** Those that were never refused, and some that were. */
+  async #due(fresh: number, refused: number): Promise<OutboxRow[]> {
+    const { database } = this.#parts
+    const rows = await database.query<OutboxRow>(sql.waiting({ limit: fresh }))
+    return [...rows, ...(await database.query<OutboxRow>(sql.refusedDue({ now: this.#after(0), limit: refused })))]
   }
 
   /** Whether there may be more. Throws when the bus is away. */
   async #batch(): Promise<boolean> {
     const { bus, clock, database } = this.#parts
     if (!(await this.#take())) return false
-    const rows = await this.#waiting(BATCH)
+    const rows = await this.#due(BATCH, REFUSED)
     if (rows.length === 0) return false
     const renew = (): Promise<unknown> => database.query(sql.keep({ owner: this.#owner, until: this.#after(LEASE_MS) }))
     const outcomes = await keeping(clock, KEEP_MS, renew, () => bus.publish(rows.map(messageOf)))
     const stored = rows.filter((_, n) => outcomes[n]?.outcome === 'stored')
-    if (stored.length > 0) await database.query(sql.published({ ids: stored.map(({ id }) => id) }))
+    if (stored.length > 0) await database.query(sql.published({ ids: idsOf(stored) }))
     for (const { subject } of stored) tell('paceline:published', { topic: topicOf(subject), status: 'success' })
-    for (const [n, row] of rows.entries()) await this.#judge(row, outcomes[n])
+    await this.#judge(rows.flatMap((row, n) => (outcomes[n]?.outcome === 'refused' ? [{ row, reason: outcomes[n].reason }] : [])))
+    // Those behind one that was refused have no error of their own.
+    const away = outcomes.find(outcome => outcome.outcome === 'unsent' && outcome.error !== undefined)
+    if (away?.outcome === 'unsent') throw away.error
     return true
   }
 
-  async #judge(row: OutboxRow, outcome: Published | undefined): Promise<void> {
-    if (outcome?.outcome === 'stored' || outcome === undefined) return
-    if (outcome.outcome === 'unsent') {
-      // Behind one that was refused, or the bus is away.
-      if (outcome.error !== undefined) throw outcome.error
-      return
-    }
-    tell('paceline:published', { topic: topicOf(row.subject), status: 'error' })
-    if (row.refusals + 1 < REFUSALS) {
-      await this.#parts.database.query(sql.refused({ id: row.id, retryAt: this.#after(RETRY_MS) }))
-      return
-    }
-    await this.#parts.keep(this.#letterOf(row, outcome.reason))
-    await this.#parts.database.query(sql.published({ ids: [row.id] }))
+  async #judge(refused: readonly Refused[]): Promise<void> {
+    if (refused.length === 0) return
+    const { database, keep } = this.#parts
+    for (const { row } of refused) tell('paceline:published', { topic: topicOf(row.subject), status: 'error' })
+    const [again, over] = [refused.filter(hasTries), refused.filter(each => !hasTries(each))]
+    const ids = idsOf(again.map(({ row }) => row))
+    if (ids.length > 0) await database.query(sql.refused({ ids, retryAt: this.#after(RETRY_MS) }))
+    if (over.length === 0) return
+    await keep(...over.map(({ row, reason }) => this.#letterOf(row, reason)))
+    await database.query(sql.published({ ids: idsOf(over.map(({ row }) => row)) }))
   }
 
   #letterOf(row: OutboxRow, error: string): Letter {
@@ -220,6 +225,15 @@ export class Relay {
     this.#isAway = false
   }
 }
+
+interface Refused {
+  readonly row: OutboxRow
+  readonly reason: string
+}
+
+const hasTries = ({ row }: Refused): boolean => row.refusals + 1 < REFUSALS
+
+const idsOf = (rows: readonly OutboxRow[]): string[] => rows.map(({ id }) => id)
 
 const headersOf = ({ traceparent, created_at: at }: OutboxRow): Record<string, string> => ({
   [WRITTEN_AT]: at.toISOString(),

@@ -1,4 +1,5 @@
 // Whose data a message holds, as far as it can be read: so that it can be erased with the rest of theirs.
+import { isId } from '../kernel/ids.ts'
 
 export interface Whose {
   readonly userId: string
@@ -24,7 +25,7 @@ export function whoseIs(data: Uint8Array): Whose | undefined {
   const [payload, record] = [fieldsOf(event['payload']), fieldsOf(event['record'])]
   const userId = textOf(event['athleteId'], payload['userId'], record['userId'])
   const vendor = textOf(event['vendor'], fieldsOf(payload['raw'])['source'], record['vendor']) ?? 'unknown'
-  return userId === undefined ? undefined : { userId: cut(userId), vendor: cut(vendor) }
+  return userId === undefined ? undefined : { userId: isId(userId) ? userId.toLowerCase() : cut(userId), vendor: cut(vendor) }
 }
 
 function parsed(data: Uint8Array): unknown {

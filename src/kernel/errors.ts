@@ -82,12 +82,15 @@ const PASSING = new Set([
   'ENETUNREACH',
 ])
 
+/** Of PostgreSQL: connections, lost conflicts, no room, a server that goes. */
+const PASSING_STATES = /^(08...|40...|53...|57P..|57014)$/
+
 /** Whether another try may succeed: by code and type, because the words of an error are anybody's. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isPassing)
   if (!(error instanceof Error)) return false
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return true
-  return 'code' in error && typeof error.code === 'string' && PASSING.has(error.code)
+  return 'code' in error && typeof error.code === 'string' && (PASSING.has(error.code) || PASSING_STATES.test(error.code))
 }
 
 export const hasCode = (error: unknown, code: string): boolean =>

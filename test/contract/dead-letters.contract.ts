@@ -144,6 +144,34 @@ export function deadLettersContract(name: string, openRig: () => Promise<Letters
       await until(async () => (await rooms.sleep.list({ userId, limit: 1 })).length === 1)
     })
 
+    test('however many ask at once, each letter is replayed once, and those that die again are left for the next time', async () => {
+      const subject = `dlq.test.${randomUUID()}`
+      const many = 45
+      for (let n = 0; n < many; n++) {
+        const headers = { 'Paceline-Original-Subject': RAW, 'Paceline-Original-Id': `${subject}-${n}` }
+        await rig.bus.publish([{ subject, id: `${subject}:${n}`, data: Buffer.from(`dies again ${subject}`), headers }])
+      }
+      const count = async (): Promise<number> =>
+        (await rig.database.query('select from dead_letter where event_id like $1', [`${subject}-%`])).length
+      await until(async () => (await count()) === many)
+      await Promise.all(Array.from({ length: 6 }, () => rooms.deadLetters.replayAll(subject)))
+      await until(async () => (await count()) >= 2 * many)
+      const numbers = await rig.database.query(
+        'select distinct number from dead_letter_replay join dead_letter on id = dead_letter_id where subject = $1',
+        [subject],
+      )
+      assert.deepEqual(numbers, [{ number: 1 }])
+      assert.equal(await count(), 2 * many)
+      // They are found by the subject to which all were published, too: it ends, though each that dies again is one more.
+      await rooms.deadLetters.replayAll(RAW)
+    })
+
+    test('a person is one, however their id is written', async () => {
+      const { id } = await rooms.accounts.createAthlete({ name: 'Ada', timezone: null })
+      await buried(nightOf(id.toUpperCase()))
+      assert.equal((await rig.database.query('select from dead_letter where user_id = $1', [id])).length, 1)
+    })
+
     test('one of which nobody says where it was published is not replayed', async () => {
       const subject = `dlq.test.${randomUUID()}`
       await rig.bus.publish([{ subject, id: randomUUID(), data: Buffer.from('?') }])

@@ -11,13 +11,14 @@ alter table outbox add column traceparent text;
 -- how often the bus has refused it, and when it is offered again; those of the same athlete that come after it wait
 alter table outbox add column refusals smallint not null default 0;
 alter table outbox add column retry_at timestamptz;
-create index outbox_waiting on outbox (position);
-create index outbox_refused on outbox (outbox_athlete(payload)) where retry_at is not null;
 -- A normalised night has its athlete and its vendor in a record.
 create or replace function outbox_athlete(payload jsonb) returns text language sql immutable parallel safe
   return coalesce(payload ->> 'athleteId', payload #>> '{payload,userId}', payload #>> '{record,userId}');
 create or replace function outbox_vendor(payload jsonb) returns text language sql immutable parallel safe
   return coalesce(payload ->> 'vendor', payload #>> '{payload,raw,source}', payload #>> '{record,vendor}');
+alter table outbox add column athlete text generated always as (outbox_athlete(payload)) stored;
+create index outbox_waiting on outbox (position) where retry_at is null;
+create index outbox_refused on outbox (retry_at) where retry_at is not null;
 
 -- Who publishes just now; one process at a time. Until `until` the others leave it alone.
 create table outbox_relay (
