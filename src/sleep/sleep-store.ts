@@ -6,8 +6,8 @@ import type { SleepRecord } from './record.ts'
 
 const sql = loadQueries(new URL('sleep-store.sql', import.meta.url), {
   rank: ['vendors'],
+  store: ['nights', 'now'],
   hold: ['nights'],
-  keep: ['nights'],
   settle: ['nights', 'now'],
   probe: [],
   list: ['userId', 'from', 'to', 'after', 'limit'],
@@ -55,12 +55,7 @@ export class SleepStore {
 
   /** One word about each sleep. */
   async store(words: readonly Word[], now: Date): Promise<void> {
-    const nights = JSON.stringify(words.map(rowOf))
-    await this.#database.transaction(async tx => {
-      await tx.query(sql.hold({ nights }))
-      await tx.query(sql.keep({ nights }))
-      await tx.query(sql.settle({ nights, now }))
-    })
+    await this.#database.query(sql.store({ nights: JSON.stringify(words.map(rowOf)), now }))
   }
 
   /** Resolves when a night could be stored: a database may answer and yet have no room, or a lock on the table. */
