@@ -4,8 +4,14 @@ drop index outbox_ageless;
 drop index outbox_age;
 delete from outbox where published_at is not null;
 alter table outbox drop column published_at;
--- the order in which events are published
-alter table outbox add column position bigint generated always as identity;
+-- the order in which events are published; those that wait keep that of their ids, not of where they lie
+alter table outbox add column position bigint;
+update outbox o set position = n.position
+from (select id, row_number() over (order by id) as position from outbox) as n
+where n.id = o.id;
+alter table outbox alter column position set not null;
+alter table outbox alter column position add generated always as identity;
+select setval(pg_get_serial_sequence('outbox', 'position'), (select count(*) + 1 from outbox), false);
 -- the trace that the event belongs to, as W3C has it
 alter table outbox add column traceparent text;
 -- how often the bus has refused it, and when it is offered again; those of the same athlete that come after it wait
