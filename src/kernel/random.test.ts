@@ -76,3 +76,20 @@ test('the secure source never repeats itself', () => {
   assert.notDeepEqual(secure().bytes(16), secure().bytes(16))
   assert.notDeepEqual(take(secure(), 4), take(secure(), 4))
 })
+
+test('no bytes that were given out come again or change, over many refills and lengths', () => {
+  const random = secure()
+  const lengths = [8, 6, 16, 32, 500, 511, 512, 513, 5_000]
+  const given = Array.from({ length: 2_000 }, (_, n) => random.bytes(lengths[n % lengths.length] ?? 8))
+  const written = given.map(bytes => Buffer.from(bytes).toString('hex'))
+  assert.deepEqual(
+    given.map(bytes => bytes.length),
+    given.map((_, n) => lengths[n % lengths.length]),
+  )
+  assert.equal(new Set(written.filter(text => text.length > 12)).size, written.filter(text => text.length > 12).length)
+  random.bytes(400)
+  assert.deepEqual(
+    given.map(bytes => Buffer.from(bytes).toString('hex')),
+    written,
+  )
+})

@@ -1,6 +1,6 @@
 // Chance as a port: `seeded` repeats itself for a seed (simulation, jitter in tests); `secure` is for whatever an attacker
 // must not guess (tokens, state, IVs) and is also the production default for jitter.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomFillSync } from 'node:crypto'
 
 export interface Random {
   /** A float in [0, 1). */
@@ -11,11 +11,25 @@ export interface Random {
 /** A whole number in [from, to], both included. */
 export const between = (random: Random, from: number, to: number): number => from + Math.floor(random.next() * (to - from + 1))
 
+/** A call of the system for each id would cost as much as all the rest of a small request. */
+const POOL_BYTES = 4096
+
 export function secure(): Random {
-  return {
-    next: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
-    bytes: count => randomBytes(count),
+  const pool = Buffer.alloc(POOL_BYTES)
+  let used = POOL_BYTES
+  const bytes = (count: number): Buffer => {
+    if (count > POOL_BYTES / 8) return randomBytes(count)
+    if (used + count > POOL_BYTES) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const taken = Buffer.from(pool.subarray(used, used + count))
+    // What was given out does not stay here.
+    pool.fill(0, used, used + count)
+    used += count
+    return taken
   }
+  return { next: () => bytes(6).readUIntBE(0, 6) / 2 ** 48, bytes }
 }
 
 /** sfc32: small, fast and statistically sound; never for secrets. */

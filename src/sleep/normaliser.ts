@@ -82,11 +82,18 @@ export class Normaliser {
       return { verdict: { verdict: 'dead', reason: 'schema-invalid', error: errors } }
     }
     say('Sleep validation passed, processing data...')
-    const at = writtenAt(delivery.headers, delivery.publishedAt)
+    const at = writtenAt(delivery.headers, this.#inOurTime(delivery.publishedAt))
     const record = recordOf(checked.event.payload, at)
     if (record.capturedAt > this.#parts.clock.now() + AHEAD_MS)
       return { verdict: dead('payload.capturedAt: More than 24 hours ahead of the clock') }
     return { word: { record, writtenAt: at, traceparent } }
+  }
+
+  /** The bus has real time, where ours may run faster. */
+  #inOurTime(publishedAt: number): number {
+    const { clock } = this.#parts
+    const now = clock.now()
+    return now - (clock.realAt(now) - publishedAt) * clock.speed
   }
 
   /** Together first. What the database refuses is found by storing each alone. */
