@@ -110,8 +110,9 @@ export class Consumer {
     const labels = { durable: this.durable }
     const silent = { name: 'paceline_consumer_silent_seconds', help: 'Since a pull was last answered', labels }
     const lag = { name: 'paceline_consumer_lag', help: 'Messages that a durable has not handled yet', labels }
-    // While it has no subscription nobody can say.
-    const count = await this.#pullers.find(({ subscription }) => subscription)?.subscription?.lag()
+    // While it has no subscription, or the bus is away, nobody can say; how long it is silent can be said then, too.
+    const subscribed = this.#pullers.find(({ subscription }) => subscription)?.subscription
+    const count = await subscribed?.lag().catch(() => undefined)
     return [{ ...silent, value: this.silentMs() / 1000 }, ...(count === undefined ? [] : [{ ...lag, value: count }])]
   }
 
