@@ -22,7 +22,7 @@ const TOPIC = 'sleep_raw_received'
 const KEPT_MS = DAY_MS
 const AHEAD_MS = DAY_MS
 
-export type IngestedNight = Valid<typeof TOPIC>['payload']
+type IngestedNight = Valid<typeof TOPIC>['payload']
 
 interface IngestParts {
   readonly database: Database

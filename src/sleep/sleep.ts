@@ -2,7 +2,7 @@
 // stores it and decides which night counts for a day; that is told as an event of its own.
 export { sleepEraser } from './eraser.ts'
 export { SleepIngest } from './ingest.ts'
-export { IngestRequests, type IngestedNight } from './ingest-requests.ts'
+export { IngestRequests } from './ingest-requests.ts'
 export { garminNights, ouraNights, whoopNights, type Night } from './nights.ts'
 export { normaliser, type NormaliserSettings } from './normaliser.ts'
 export { SleepStore, type CountingNight } from './sleep-store.ts'

@@ -9,7 +9,8 @@ import { assertRefused, bearer, openHttp, tokenOf, type Answer, type Asker, type
 import { runs } from '../../../test/runs.ts'
 import { until } from '../../../test/waiting.ts'
 
-const fixture = await openHttp({}, { isAlone: true })
+// What pauses after an outage pauses in real time: the fixture's own clock stands still.
+const fixture = await openHttp({}, { isAlone: true, outside: () => ({ realClock: new SystemClock() }) })
 const { app, accounts, as, clock, database, normaliser, relay } = fixture
 const SUBJECT = 'athlete-ally.sleep.raw-received'
 const INGEST = '/api/v1/ingest/sleep'
